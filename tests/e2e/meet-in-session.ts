@@ -12,7 +12,7 @@ export async function meetInSession(browser: Browser, mesh: TestMesh, workspace:
   const enter = async (who: string): Promise<Page> => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(60_000);
     page.on("console", (message) => {
       if (/content security policy|trusted ?types?/i.test(message.text())) refused.push(message.text());
     });

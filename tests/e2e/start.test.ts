@@ -19,7 +19,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   // What was killed takes the kernel a moment to end.
-  await expect.poll(() => processesOf(directory), { timeout: 1_000 }).toEqual([]);
+  await expect.poll(() => processesOf(directory), { timeout: 10_000 }).toEqual([]);
   rmSync(directory, { recursive: true, force: true });
 });
 

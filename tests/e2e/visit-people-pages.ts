@@ -15,7 +15,7 @@ const SHOTS = process.env.HLVM_SCREENSHOTS;
 export async function visitPeoplePages(browser: Browser, mesh: TestMesh): Promise<string[]> {
   const refused: string[] = [];
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   page.on("console", (message) => {
     if (/content security policy|trusted ?types?/i.test(message.text())) refused.push(message.text());
   });

@@ -9,7 +9,7 @@ import { createWorkspace, repositoryRoot, startTestMesh, type TestMesh } from ".
 /** Debian's, or the one that the variable names; playwright brings none that would fit. */
 export const CHROMIUM = process.env.HLVM_CHROMIUM ?? "/usr/bin/chromium";
 /** Less than a test may take, so that what is missing is named. */
-const LONGEST_WAIT_MILLISECONDS = 10_000;
+const LONGEST_WAIT_MILLISECONDS = 60_000;
 export const hasBrowser = existsSync(CHROMIUM);
 
 export interface WebMesh {
