@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Browser } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { pageWithoutViolations } from "./page-without-violations.ts";
@@ -41,8 +42,8 @@ export async function visitPeoplePages(browser: Browser, mesh: TestMesh): Promis
   const directory = mkdtempSync(join(tmpdir(), "hlvm-device-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const environment = { ...mesh.environment, HLVM_DIR: directory };
-  const login = spawn(HLVM, ["login", mesh.state.edgeUrl, "--device"], { env: environment, stdio: ["ignore", "pipe", "ignore"] });
-  const ended = once(login, "exit");
+  const login = spawn(HLVM, ["login", mesh.state.edgeUrl, "--device"], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = Promise.all([once(login, "exit"), text(login.stderr)]);
   const [code] = (await once(login.stdout.setEncoding("utf8"), "data")) as [string];
   await page.goto(`${mesh.state.edgeUrl}/device`);
   await page.getByLabel("Code, eight letters").fill(code.trim());
@@ -51,7 +52,7 @@ export async function visitPeoplePages(browser: Browser, mesh: TestMesh): Promis
   await shot("device");
   await pageWithoutViolations(page);
   await page.getByRole("button", { name: "Log it in as me" }).click();
-  expect(await ended).toEqual([0, null]);
+  expect(await ended).toEqual([[0, null], expect.any(String)]);
   await page.goto(`${mesh.state.edgeUrl}/settings/tokens`);
   await page.getByLabel("What you will know the token by").fill("nightly");
   await page.getByLabel("What it may").selectOption("audit");
