@@ -68,6 +68,8 @@ describe.skipIf(reason !== "")(`two gateways of a mesh share two llama-servers${
     let pieces = 0;
     const rounds = [];
     for (let index = 0; index < ROUNDS; index++) {
+      // With both away nobody begins, and a start has 15 s.
+      if (index > 1) await expect.poll(() => gateway(`model-gateway-${index - 1}`).state, { timeout: 60_000 }).toBe("up");
       const runs = Array.from({ length: RUNS }, (_empty, count) => run(`round-${index}-${count}`));
       rounds.push({ runs, calls: callDoors(`round-${index}`, () => void pieces++) });
       // Answers are under way, and others wait: the next round comes while it is gone.
