@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readMeshState } from "@hlvm/mesh/mesh-state";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createWorkspace, linesOf } from "../e2e/test-mesh.ts";
 import { startDoorMesh, userToken, type DoorMesh } from "../model-doors/door-mesh.ts";
 import { doorClients, type DoorAnswer } from "./door-clients.ts";
@@ -69,7 +69,7 @@ describe.skipIf(reason !== "")(`two gateways of a mesh share two llama-servers${
     const rounds = [];
     for (let index = 0; index < ROUNDS; index++) {
       // With both away nobody begins, and a start has 15 s.
-      if (index > 1) await expect.poll(() => gateway(`model-gateway-${index - 1}`).state, { timeout: 60_000 }).toBe("up");
+      if (index > 1) await vi.waitUntil(() => gateway(`model-gateway-${index - 1}`).state === "up", { timeout: 60_000 });
       const runs = Array.from({ length: RUNS }, (_empty, count) => run(`round-${index}-${count}`));
       rounds.push({ runs, calls: callDoors(`round-${index}`, () => void pieces++) });
       // Answers are under way, and others wait: the next round comes while it is gone.
