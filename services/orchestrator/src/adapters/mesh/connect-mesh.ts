@@ -44,7 +44,7 @@ export function connectMesh(
   return (run) => {
     const callerOf = (service: ServiceName): MeshCaller => new MeshCaller(minter, run, service);
     const policyCaller = callerOf("policy");
-    const calls = policyCalls(policy, policyCaller);
+    const calls = policyCalls(policy);
     return {
       models: new MeshModels(models, modelCalls, callerOf("model-gateway")),
       doorModels: new MeshDoorModels(models, callerOf("model-gateway")),

@@ -39,15 +39,15 @@ export class MeshCaller {
     return { token: this.#minter.mint(principal, this.#service, delegation), timeoutMilliseconds, signal };
   }
 
-  /** Options with which a stream of calls is opened: its calls have deadlines, and it has none. */
-  stream(token: string, signal: AbortSignal): CallOptions {
-    return outgoing({ token, signal, remainingMilliseconds: () => 0 });
-  }
-
   /** Options of one call: token, deadline, cancellation. */
   options(deadlineMilliseconds: number, signal?: AbortSignal): CallOptions {
     const { principal, delegation } = this.#run;
     const token = this.#minter.mint(principal, this.#service, delegation);
     return outgoing({ token, signal, remainingMilliseconds: () => deadlineMilliseconds });
   }
+}
+
+/** Options with which a stream of calls is opened: its calls have deadlines, and it has none. */
+export function streamOptions(token: string, signal: AbortSignal): CallOptions {
+  return outgoing({ token, signal, remainingMilliseconds: () => 0 });
 }

@@ -24,7 +24,7 @@ import type {
   ToolEvent,
   WorkspaceCopy,
 } from "../../domain/loop/ports.ts";
-import type { MeshCaller } from "./mesh-caller.ts";
+import { streamOptions, type MeshCaller } from "./mesh-caller.ts";
 import { meshError } from "./mesh-error.ts";
 import type { WorkspaceGrants } from "./workspace-grants.ts";
 
@@ -159,7 +159,7 @@ export class MeshSandbox implements Sandbox {
     if (known !== undefined) return known;
     const client = createClient(SandboxService, replica);
     const calls: Calls = new CallStream(SandboxService.method.streamCalls, (requests, token, signal) =>
-      client.streamCalls(requests, withGrant(this.#caller.stream(token, signal), granted)),
+      client.streamCalls(requests, withGrant(streamOptions(token, signal), granted)),
     );
     this.#calls.set(replica, calls);
     return calls;

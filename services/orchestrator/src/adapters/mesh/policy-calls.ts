@@ -3,7 +3,7 @@ import type { RecordOutcomeRequest } from "@hlvm/proto/hlvm/audit/v1/audit_pb";
 import { RunPolicyService, type StreamCallsRequest, type StreamCallsResponse } from "@hlvm/proto/hlvm/run/v1/run_policy_pb";
 import { CallStream } from "@hlvm/call-stream/call-stream";
 import type { StreamedRequest } from "@hlvm/call-stream/open-stream";
-import type { MeshCaller } from "./mesh-caller.ts";
+import { streamOptions } from "./mesh-caller.ts";
 
 type Request = StreamCallsRequest["request"] & { readonly endedCalls?: readonly RecordOutcomeRequest[] };
 type Response = StreamCallsResponse["response"] & { readonly recordedCallIds: readonly string[] };
@@ -11,10 +11,10 @@ type Response = StreamCallsResponse["response"] & { readonly recordedCallIds: re
 /** What a run asks of policy in every turn, on one stream. */
 export type PolicyCalls = CallStream<Request, Response>;
 
-export function policyCalls(transport: Transport, caller: MeshCaller): PolicyCalls {
+export function policyCalls(transport: Transport): PolicyCalls {
   const client = createClient(RunPolicyService, transport);
   return new CallStream(RunPolicyService.method.streamCalls, (requests, token, signal) =>
-    withRecordedCalls(client.streamCalls(withEndedCalls(requests), caller.stream(token, signal))),
+    withRecordedCalls(client.streamCalls(withEndedCalls(requests), streamOptions(token, signal))),
   );
 }
 
