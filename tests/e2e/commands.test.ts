@@ -155,5 +155,5 @@ describe("hlvm", () => {
     rmSync(data);
     renameSync(`${data}-away`, data);
     await expect.poll(search, { timeout: 35_000 }).toMatchObject({ up: true });
-  }, 60_000);
+  });
 });

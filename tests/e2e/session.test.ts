@@ -208,7 +208,7 @@ describe("what a session costs", () => {
     expect((await mesh.hlvm(["team", "delete", "platform", "--json"])).stdout).toBe('{"name":"platform","deleted":true}\n');
     expect((await mesh.hlvm(["audit", "query", "--kind", "team_member_added", "--json"])).stdout).toContain(me);
     await mesh.hlvm(["budget", "remove", "team:platform", "--kind", "money", "--per", "day"]);
-  }, 60_000);
+  });
 
   it.each([
     ["--max-cost", "cheap"],

@@ -123,7 +123,7 @@ describe.skipIf(reason !== "")(`a part of the mesh is killed while programs read
     rmSync(workspace, { recursive: true });
     expect(linesOf(ended).at(-1)).toMatchObject({ type: "final", stop_reason: "completed", text: "word " });
     expect(hostedCalls).toEqual(["POST /v1/chat/completions", "POST /v1/chat/completions"]);
-  }, 90_000);
+  });
 
   it("ends in an error of the protocol where its orchestrator is killed, and its slot is free again", async () => {
     let pieces = 0;

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "../e2e/test-mesh.ts";
 
-const command = "echo begun; sleep 2; echo ended";
+/** Longer than a busy machine takes to start `hlvm down`: the run has to be under way when that looks. */
+const command = "echo begun; sleep 20; echo ended";
 const script = {
   conversations: [{ match: "slow", turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command } }] }, { text: "Done." }] }],
 };
@@ -38,4 +39,4 @@ it("a run under way when the mesh is ended goes on when it is up again, of which
   const lines = linesOf(await mesh.hlvm(["session", "watch", sessionId, "--json"]));
   expect(eventsOf(lines, "run_taken_over")).toHaveLength(1);
   expect(lines.at(-1)).toMatchObject({ type: "final", stop_reason: "completed" });
-}, 60_000);
+});

@@ -8,6 +8,8 @@ const command = "echo begun >> lines; echo begun; sleep 3; echo ended >> lines; 
 const script = {
   conversations: [{ match: "slow", turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command } }] }, { text: "Done." }] }],
 };
+/** How often a run may be taken over. PostgreSQL keeps the leases: on a busy machine, one may end before it is back. */
+const TAKE_OVERS: Readonly<Record<string, readonly number[]>> = { orchestrator: [1], PostgreSQL: [0, 1] };
 
 let mesh: TestMesh;
 let workspace: string;
@@ -50,7 +52,7 @@ describe("a run during whose call a part is killed", () => {
       expect(readFileSync(join(workspace, "lines"), "utf8")).toBe("begun\nended\n");
       const sequences = lines.flatMap(({ event }) => (event === undefined ? [] : [Number(event.sequence)]));
       expect(sequences).toEqual([...new Set(sequences)].toSorted((one, other) => one - other));
-      expect(eventsOf(lines, "run_taken_over")).toHaveLength(part === "orchestrator" ? 1 : 0);
+      expect(TAKE_OVERS[part] ?? [0]).toContain(eventsOf(lines, "run_taken_over").length);
       await expect
         .poll(() => callsOnRecord(sessionId), { timeout: 40_000, interval: 1_000 })
         .toMatchObject([{ tool: "shell_exec", decision: "allow", outcome: "succeeded" }]);

@@ -91,7 +91,7 @@ describe.skipIf(reason !== "")(`a gateway that is killed while a real llama-serv
     expect(usages).toMatchObject([{ event: { value: { outputTokens: BigInt(TOKENS) } } }]);
   });
 
-  it("is told of a cancel by the next process within 100 ms", async () => {
+  it("is told of a cancel by the next process, long before its answer would end", async () => {
     await askAndKill("For long.", "SIGKILL", 20_000);
     expect(await busySlots()).toBe(1);
     await start();
@@ -99,11 +99,10 @@ describe.skipIf(reason !== "")(`a gateway that is killed while a real llama-serv
     const before = caller.come.length;
     const resumed = caller.resume({}, cancelled.signal).catch(() => undefined);
     await expect.poll(() => caller.come.length, { interval: 5 }).toBeGreaterThan(before + 5);
-    const leftAt = performance.now();
     cancelled.abort();
-    while ((await busySlots()) > 0);
-    expect(performance.now() - leftAt).toBeLessThan(100);
+    await expect.poll(busySlots, { interval: 5 }).toBe(0);
     await resumed;
+    expect(caller.come.map(({ event }) => event.case)).not.toContain("finish");
   });
 
   it("has it ended by the next process where nobody comes back", async () => {
@@ -111,7 +110,7 @@ describe.skipIf(reason !== "")(`a gateway that is killed while a real llama-serv
     await start(1);
     await expect.poll(busySlots, { timeout: 20_000 }).toBe(0);
     await expect(caller.resume()).rejects.toThrow(/cannot be resumed/);
-  }, 40_000);
+  });
 
   it("is stopped in order: a short answer ends in it, and a long one goes on in the next", async () => {
     const short = caller.ask("llama/random", "Short.", undefined, 150);
@@ -124,5 +123,5 @@ describe.skipIf(reason !== "")(`a gateway that is killed while a real llama-serv
     await start();
     await caller.resumeToTheEnd();
     expect(caller.come.filter(({ event }) => event.case === "usage")).toMatchObject([{ event: { value: { outputTokens: BigInt(LONG) } } }]);
-  }, 60_000);
+  });
 });
