@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { isNeverStarted } from "@hlvm/transport/connection-failure";
 import { pauseBeforeAttempt } from "@hlvm/transport/retry-interceptor";
 import { TracedCall } from "@hlvm/telemetry/traced-call";
-import { OpenStream, type CallLimits, type Case, type Open, type TracedLimits } from "./open-stream.ts";
+import { OpenStream, type CallLimits, type Case, type Open, type StreamedCall, type TracedLimits } from "./open-stream.ts";
 
 /**
  * The caller's side of a method that answers calls on a stream. The stream is opened by the first call, closed when none was
@@ -19,11 +19,17 @@ export class CallStream<Request extends Case, Response extends Case> {
   readonly #open: Open<Request, Response>;
   readonly #isShared: boolean;
   #stream: OpenStream<Request, Response> | undefined;
+  #underWay = 0;
 
   constructor({ parent, name }: DescMethod, open: Open<Request, Response>, { isShared = false } = {}) {
     this.#method = `${parent.typeName}/${name}`;
     this.#open = open;
     this.#isShared = isShared;
+  }
+
+  /** How many calls have begun and not ended. */
+  get underWay(): number {
+    return this.#underWay;
   }
 
   /** No call will follow: the stream ends when those under way have. */
@@ -40,38 +46,41 @@ export class CallStream<Request extends Case, Response extends Case> {
   /** The responses to one call, up to and with the one that is its last where the service says it. Leaving the loop ends the call. @throws ConnectError */
   async *call(request: Request, limits: CallLimits, isLast: (response: Response) => boolean): AsyncGenerator<Response, void> {
     const traced = TracedCall.made(`${this.#method}.${request.case}`);
+    const endsAt = performance.now() + limits.timeoutMilliseconds;
+    this.#underWay++;
     try {
-      yield* this.#attempt(request, { ...limits, traceparent: traced.traceparent }, isLast);
+      for (let attempt = 0; ; attempt++) {
+        const call = this.#begin(request, { ...limits, traceparent: traced.traceparent }, endsAt);
+        try {
+          for await (const response of call.responses) {
+            const isEnd = isLast(response);
+            call.isDone ||= isEnd;
+            yield response;
+            if (isEnd) return;
+          }
+          if (call.isDone) return;
+          if (!call.wasRefused || performance.now() >= endsAt)
+            throw new ConnectError("connection lost: the service ended the stream", Code.Unavailable);
+        } catch (thrown) {
+          // What the service itself has said of the call is its end, whatever stands in it.
+          if (call.isDone || !isNeverStarted(thrown) || performance.now() >= endsAt) throw thrown;
+        } finally {
+          call.end();
+        }
+        await pauseBeforeAttempt(attempt, limits.signal).catch(() => undefined);
+      }
     } catch (thrown) {
       traced.end(thrown);
       throw thrown;
     } finally {
+      this.#underWay--;
       traced.end();
     }
   }
 
-  async *#attempt(request: Request, limits: TracedLimits, isLast: (response: Response) => boolean): AsyncGenerator<Response, void> {
-    const endsAt = performance.now() + limits.timeoutMilliseconds;
-    for (let attempt = 0; ; attempt++) {
-      if (limits.signal?.aborted === true) throw ConnectError.from(limits.signal.reason, Code.Canceled);
-      if (this.#stream?.isUsable !== true) this.#stream = new OpenStream(this.#open, limits.token, this.#isShared);
-      const call = this.#stream.begin(request, { ...limits, timeoutMilliseconds: Math.max(1, Math.ceil(endsAt - performance.now())) });
-      try {
-        for await (const response of call.responses) {
-          call.isDone ||= isLast(response);
-          yield response;
-          if (isLast(response)) return;
-        }
-        if (call.isDone) return;
-        if (!call.wasRefused || performance.now() >= endsAt)
-          throw new ConnectError("connection lost: the service ended the stream", Code.Unavailable);
-      } catch (thrown) {
-        // What the service itself has said of the call is its end, whatever stands in it.
-        if (call.isDone || !isNeverStarted(thrown) || performance.now() >= endsAt) throw thrown;
-      } finally {
-        call.end();
-      }
-      await pauseBeforeAttempt(attempt, limits.signal).catch(() => undefined);
-    }
+  #begin(request: Request, limits: TracedLimits, endsAt: number): StreamedCall<Response> {
+    if (limits.signal?.aborted === true) throw ConnectError.from(limits.signal.reason, Code.Canceled);
+    if (this.#stream?.isUsable !== true) this.#stream = new OpenStream(this.#open, limits.token, this.#isShared);
+    return this.#stream.begin(request, { ...limits, timeoutMilliseconds: Math.max(1, Math.ceil(endsAt - performance.now())) });
   }
 }

@@ -51,7 +51,7 @@ interface Responded<Response> {
   readonly more?: readonly { readonly id: number; readonly response: Response }[];
 }
 
-interface StreamedCall<Response> {
+export interface StreamedCall<Response> {
   readonly token: string;
   readonly responses: MessageQueue<Response>;
   isDone: boolean;

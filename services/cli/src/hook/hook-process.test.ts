@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TOKEN } from "../testing/scripted-edge.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { hookCommand, HLVM_PROGRAM } from "./hook-call.ts";
+import { readHookLog } from "./hook-log.ts";
 import { HOOK_TOOLS, type HookTool } from "./hook-tool.ts";
 
 const FACT = { factId: "0b1b2c3d-0000-4000-8000-000000000001", text: "The staging cluster runs in Falkenstein" };
@@ -15,6 +16,7 @@ const bodies: Readonly<Record<string, string>> = {
   good: JSON.stringify({ facts: [{ fact: FACT, score: 3, parts: { coverage: 0.9, gate: 0.3 } }] }),
   rubbish: "<html>",
 };
+const LATE = ["late", "no-answer"];
 /** Where a login of a profile is made anew. */
 const renewals: string[] = [];
 const server = createServer((request, response) => {
@@ -59,6 +61,15 @@ async function fire(tool: HookTool, { home, input = eventOf(tool), environment =
   const [code] = await once(child, "close");
   expect(code).toBe(0);
   return said;
+}
+
+/** Fires it until it is in time: on a busy machine its second may be over, and it says nothing then. */
+async function fireInTime(tool: HookTool, options: Options): Promise<string> {
+  for (;;) {
+    const said = await fire(tool, options);
+    const decision = readHookLog(options.home).at(-1)?.decision ?? "";
+    if (!LATE.includes(decision)) return said;
+  }
 }
 
 function eventOf(tool: HookTool): string {
@@ -108,7 +119,7 @@ describe.each(HOOK_TOOLS)("the process that %s starts", (tool) => {
 
 describe("the process that a tool starts", () => {
   it("says where something is remembered", async () => {
-    const said = await fire("claude-code", { home: temporaryFolder(), environment: edge(TOKEN) });
+    const said = await fireInTime("claude-code", { home: temporaryFolder(), environment: edge(TOKEN) });
     expect(JSON.parse(said)).toMatchObject({ hookSpecificOutput: { additionalContext: expect.stringContaining(FACT.factId) as string } });
   });
 
@@ -116,11 +127,11 @@ describe("the process that a tool starts", () => {
     const home = temporaryFolder();
     const over = { url, principal: "user:ada", accessToken: "over", refreshToken: "r", expiresAt: "2026-01-01T00:00:00Z" };
     writeFileSync(join(home, "profiles.json"), JSON.stringify({ current: "work", profiles: { work: over } }));
-    expect(await fire("codex", { home })).toBe("");
+    expect(await fireInTime("codex", { home })).toBe("");
     expect(readFileSync(join(home, "hooks.jsonl"), "utf8")).toContain('"login-expired"');
     await expect.poll(() => readFileSync(join(home, "profiles.json"), "utf8")).toContain(TOKEN);
     expect(renewals).toHaveLength(1);
     await expect.poll(() => existsSync(join(home, "profiles.json.lock"))).toBe(false);
-    expect(await fire("codex", { home })).toContain(FACT.factId);
+    expect(await fireInTime("codex", { home })).toContain(FACT.factId);
   });
 });

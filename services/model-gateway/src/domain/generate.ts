@@ -76,13 +76,21 @@ class Call {
     const failures: ModelError[] = [];
     try {
       for (let target: Target | undefined = first; target !== undefined;) {
+        let begun: BegunAnswer | undefined;
         try {
-          return yield* this.#rest(target, await this.#begin(target, limit), limit);
+          begun = await this.#begin(target, limit);
+          for (let come = begun.first; come.done !== true; come = await begun.coming.next()) yield come.value;
+          begun.lease.succeeded();
+          return;
         } catch (thrown) {
           const error = endedBy(target.providerName, thrown, limit);
+          begun?.lease.failed(error);
           failures.push(error);
           if (this.#hasContent || limit.signal.aborted) throw error;
           target = isHardFailure(error) ? await this.#options.next?.(error) : undefined;
+        } finally {
+          begun?.lease.close();
+          await begun?.coming.return();
         }
       }
     } finally {
@@ -137,20 +145,6 @@ class Call {
       lease.failed(error);
       lease.close();
       return error;
-    }
-  }
-
-  async *#rest({ providerName }: Target, { first, coming, lease }: BegunAnswer, limit: TimeLimit): AsyncGenerator<Told, void> {
-    try {
-      for (let come = first; come.done !== true; come = await coming.next()) yield come.value;
-      lease.succeeded();
-    } catch (thrown) {
-      const error = endedBy(providerName, thrown, limit);
-      lease.failed(error);
-      throw error;
-    } finally {
-      lease.close();
-      await coming.return();
     }
   }
 

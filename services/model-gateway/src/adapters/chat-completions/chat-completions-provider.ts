@@ -9,9 +9,8 @@ import { isEventStream } from "../is-event-stream.ts";
 import { readRefusal } from "../read-refusal.ts";
 import { sendHttp } from "../send-http.ts";
 import { chatRequest } from "./chat-request.ts";
-import { readChatStream } from "./chat-stream.ts";
+import { ChatStream } from "./chat-stream.ts";
 import { dialectOfOwner, dialectOfUrl, wholeDialect, type DialectName } from "./dialect.ts";
-import { readServerSentEvents } from "./server-sent-events.ts";
 
 const UNKNOWN = "unknown";
 /** A llama-server goes on with an answer that has a name, whether or not somebody reads it. */
@@ -41,8 +40,8 @@ export interface ChatCompletionsSettings {
   readonly keepsAnswers?: boolean;
   /** Of its own for each answer: of a server that ends it behind a stream, whatever it says before. */
   readonly connection?: "own";
-  /** Sees every event before it is read, and throws where an answer is not what it should be. */
-  readonly watch?: (provider: string, events: AsyncIterable<string>) => AsyncIterable<string>;
+  /** For each answer: what sees every event of it before it is read, and throws where it is not what it should be. */
+  readonly checkEvents?: (provider: string) => (event: string) => void;
 }
 
 interface ListedModel {
@@ -116,9 +115,13 @@ export class ChatCompletionsProvider implements Provider {
     const exchange = new Exchange(this.#settings.name, signal, heard, this.#settings.silenceMilliseconds);
     try {
       const answer = await open(exchange);
-      const events = readServerSentEvents(answer.pieces(), this.#settings.name);
-      const watched = this.#settings.watch?.(this.#settings.name, events) ?? events;
-      yield* readChatStream(this.#settings.name, model, watched);
+      const stream = new ChatStream(this.#settings.name, model, this.#settings.checkEvents?.(this.#settings.name));
+      // Without `yield*`, which makes promises of what comes at once.
+      for await (const piece of answer.pieces()) {
+        for (const delta of stream.take(piece)) yield delta;
+        if (stream.isOver) break;
+      }
+      for (const delta of stream.end()) yield delta;
     } catch (thrown) {
       throw exchange.failure(thrown);
     } finally {

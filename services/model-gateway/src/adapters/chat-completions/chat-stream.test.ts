@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Delta, Message } from "../../domain/generation.ts";
-import { collect, generationOf, said } from "../suite/generations.ts";
+import { generationOf, said } from "../suite/generations.ts";
 import { wholeDialect } from "./dialect.ts";
 import { chatRequest } from "./chat-request.ts";
-import { readChatStream } from "./chat-stream.ts";
+import { ChatStream } from "./chat-stream.ts";
 
 type Chunk = Readonly<Record<string, unknown>>;
 
@@ -13,12 +13,12 @@ const delta = (fields: object, finish: string | null = null, more: object = {}):
 });
 const call = (fields: object): Chunk => delta({ tool_calls: [fields] });
 
+const eventOf = (chunk: Chunk): Uint8Array => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+
 /** What is read of these events; the body ends after them without `[DONE]`. */
-async function read(...chunks: readonly Chunk[]): Promise<Delta[]> {
-  async function* events(): AsyncGenerator<string, void> {
-    for (const chunk of chunks) yield JSON.stringify(chunk);
-  }
-  return collect(readChatStream("test", "m", events()));
+function read(...chunks: readonly Chunk[]): Delta[] {
+  const stream = new ChatStream("test", "m");
+  return [...chunks.flatMap((chunk) => [...stream.take(eventOf(chunk))]), ...stream.end()];
 }
 
 const callsIn = (deltas: readonly Delta[]) =>
@@ -41,9 +41,9 @@ function replayed(deltas: readonly Delta[], model = "m"): Chunk {
 }
 
 describe("what a server wants back", () => {
-  it("is Google's signature with the very call that it came with, for the same model alone", async () => {
+  it("is Google's signature with the very call that it came with, for the same model alone", () => {
     const extra_content = { google: { thought_signature: "c2lnbmVk" } };
-    const deltas = await read(
+    const deltas = read(
       call({ index: 0, id: "a", function: { name: "f", arguments: "{}" }, extra_content }),
       call({ index: 1, id: "b", function: { name: "g", arguments: "{}" } }),
       delta({}, "tool_calls"),
@@ -53,8 +53,8 @@ describe("what a server wants back", () => {
     expect((replayed(deltas, "other").tool_calls as Chunk[])[0]).not.toHaveProperty("extra_content");
   });
 
-  it("is OpenRouter's reasoning in parts, as they would have come whole", async () => {
-    const deltas = await read(
+  it("is OpenRouter's reasoning in parts, as they would have come whole", () => {
+    const deltas = read(
       delta({ reasoning: "Two", reasoning_details: [{ type: "reasoning.text", index: 0, text: "Two", format: "x" }] }),
       delta({ reasoning: " and", reasoning_details: [{ type: "reasoning.text", index: 0, text: " and" }] }),
       delta({ reasoning_details: [{ type: "reasoning.text", index: 0, signature: "s" }] }),
@@ -71,8 +71,8 @@ describe("what a server wants back", () => {
     });
   });
 
-  it("is all of its thinking, and not the last of it alone", async () => {
-    const deltas = await read(
+  it("is all of its thinking, and not the last of it alone", () => {
+    const deltas = read(
       delta({ reasoning_content: "First." }),
       delta({ content: "So." }),
       delta({ reasoning_content: "Then." }),
@@ -81,8 +81,8 @@ describe("what a server wants back", () => {
     expect(replayed(deltas)).toMatchObject({ content: "So.\n Done.", reasoning_content: "First.\n\nThen." });
   });
 
-  it("is Mistral's reasoning as a part of the content that it came in", async () => {
-    const deltas = await read(
+  it("is Mistral's reasoning as a part of the content that it came in", () => {
+    const deltas = read(
       delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "Two and two." }] }] }),
       delta({ content: [{ type: "text", text: "4" }] }),
       delta({ content: "!" }, "stop"),
@@ -102,8 +102,8 @@ describe("what a server wants back", () => {
 });
 
 describe("calls", () => {
-  it("of one index and without ids are not put into one", async () => {
-    const deltas = await read(
+  it("of one index and without ids are not put into one", () => {
+    const deltas = read(
       call({ index: 0, function: { name: "f", arguments: '{"a":' } }),
       call({ index: 0, function: { arguments: "1}" } }),
       call({ index: 0, function: { name: "f", arguments: '{"a":2}' } }),
@@ -115,8 +115,8 @@ describe("calls", () => {
     ]);
   });
 
-  it("without an index go on with the one before, and with their name said again too", async () => {
-    const deltas = await read(
+  it("without an index go on with the one before, and with their name said again too", () => {
+    const deltas = read(
       call({ id: "a", function: { name: "f", arguments: "" } }),
       call({ function: { name: "f", arguments: '{"a"' } }),
       call({ function: { arguments: ":1}" } }),
@@ -132,31 +132,32 @@ describe("the end", () => {
     ["safety", "refusal"],
     ["eos_token", "stop"],
     ["END_TURN", "stop"],
-  ])("%s is %s", async (word, reason) => {
-    expect((await read(delta({ content: "x" }, word))).at(-1)).toMatchObject({ kind: "finish", reason });
+  ])("%s is %s", (word, reason) => {
+    expect(read(delta({ content: "x" }, word)).at(-1)).toMatchObject({ kind: "finish", reason });
   });
 
   it.each([
     ["insufficient_system_resource", "transient", "answer_broken_off"],
     ["error", "transient", "answer_broken_off"],
     ["something_new", "unknown", "finish_unknown"],
-  ])("%s is none, and lets no half call out", async (word, errorClass, reason) => {
+  ])("%s is none, and lets no half call out", (word, errorClass, reason) => {
     const half = call({ index: 0, id: "a", function: { name: "f", arguments: '{"a' } });
-    await expect(read(half, delta({}, word))).rejects.toMatchObject({ class: errorClass, reason, providerCode: word });
+    expect(() => read(half, delta({}, word))).toThrow(expect.objectContaining({ class: errorClass, reason, providerCode: word }));
   });
 
-  it("without [DONE] counts where a finish reason came, and does not where none did", async () => {
-    expect((await read(delta({ content: "x" }, "stop"))).at(-1)).toMatchObject({ kind: "finish", reason: "stop" });
-    expect((await read(delta({ content: "x" }))).some(({ kind }) => kind === "finish")).toBe(false);
+  it("without [DONE] counts where a finish reason came, and does not where none did", () => {
+    expect(read(delta({ content: "x" }, "stop")).at(-1)).toMatchObject({ kind: "finish", reason: "stop" });
+    expect(read(delta({ content: "x" })).some(({ kind }) => kind === "finish")).toBe(false);
   });
 
-  it("comes with the usage, whatever the server sends after it or does with the connection", async () => {
-    async function* events(): AsyncGenerator<string, void> {
-      yield JSON.stringify(delta({ content: "x" }, "stop"));
-      yield JSON.stringify({ choices: [], usage: ending });
-      throw new Error("nobody may wait for this");
-    }
-    expect((await collect(readChatStream("test", "m", events()))).at(-1)).toMatchObject({ kind: "finish" });
+  it("comes with the usage, whatever the server sends after it or does with the connection", () => {
+    const stream = new ChatStream("test", "m");
+    const deltas = [...stream.take(eventOf(delta({ content: "x" }, "stop")))];
+    expect(stream.isOver).toBe(false);
+    deltas.push(...stream.take(eventOf({ choices: [], usage: ending })));
+    expect(stream.isOver).toBe(true);
+    deltas.push(...stream.take(eventOf({ error: "nobody may read this" })), ...stream.end());
+    expect(deltas.at(-1)).toMatchObject({ kind: "finish" });
   });
 
   it.each([
@@ -170,13 +171,13 @@ describe("the end", () => {
     ],
     [{ prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 4 } }, { input: 13, cacheRead: 3, cacheWrite: 4 }],
     [{ prompt_cache_hit_tokens: 6 }, { input: 14, cacheRead: 6 }],
-  ])("tells what was used where servers say so: %j", async (fields, usage) => {
-    const deltas = await read(delta({ content: "x" }, "stop", { usage: { ...ending, ...fields } }));
+  ])("tells what was used where servers say so: %j", (fields, usage) => {
+    const deltas = read(delta({ content: "x" }, "stop", { usage: { ...ending, ...fields } }));
     expect(deltas.find(({ kind }) => kind === "usage")).toMatchObject(usage);
   });
 
-  it("keeps the words of an error that is a text, and takes none for null", async () => {
-    await expect(read({ error: "the model crashed" })).rejects.toMatchObject({ message: expect.stringContaining("the model crashed") });
-    expect((await read({ error: null, ...delta({ content: "x" }, "stop") })).at(-1)).toMatchObject({ kind: "finish" });
+  it("keeps the words of an error that is a text, and takes none for null", () => {
+    expect(() => read({ error: "the model crashed" })).toThrow("the model crashed");
+    expect(read({ error: null, ...delta({ content: "x" }, "stop") }).at(-1)).toMatchObject({ kind: "finish" });
   });
 });

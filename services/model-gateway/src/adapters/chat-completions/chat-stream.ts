@@ -8,6 +8,7 @@ import { parseChunk, usageOf, wordsOf, type ChatCallDelta, type ChatChunk, type 
 import { readFinish } from "./chat-finish.ts";
 import type { ChatCallData, ChatThinking } from "./chat-request.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
+import { DONE, ServerSentEvents } from "./server-sent-events.ts";
 
 interface OpenCall {
   readonly index: number | undefined;
@@ -21,20 +22,11 @@ interface OpenCall {
  * The deltas of a streamed chat completion. It ends with `[DONE]`, with the usage that comes with or after the finish reason, or
  * with the body; without a finish reason it gives no `finish`: the stream was cut.
  */
-export async function* readChatStream(provider: string, model: string, events: AsyncIterable<string>): AsyncGenerator<Delta, void> {
-  const answer = new ChatAnswer(provider, model);
-  for await (const event of events) {
-    if (event === "[DONE]") break;
-    // Without `yield*`, which makes promises of what comes at once.
-    for (const delta of answer.take(parseChunk(provider, event))) yield delta;
-    if (answer.isOver) break;
-  }
-  for (const delta of answer.end()) yield delta;
-}
-
-class ChatAnswer {
+export class ChatStream {
   readonly #provider: string;
   readonly #model: string;
+  readonly #check: (event: string) => void;
+  readonly #events: ServerSentEvents;
   readonly #calls: OpenCall[] = [];
   #thinking: { readonly field: string; text: string; readonly details: ReasoningDetails } | undefined;
   #refusal = "";
@@ -42,9 +34,12 @@ class ChatAnswer {
   #usage: Usage | undefined;
   #isOver = false;
 
-  constructor(provider: string, model: string) {
+  /** @param check sees every event before it is read, and throws where it is not what it should be */
+  constructor(provider: string, model: string, check: (event: string) => void = () => undefined) {
     this.#provider = provider;
     this.#model = model;
+    this.#check = check;
+    this.#events = new ServerSentEvents(provider);
   }
 
   /** Nothing more of it comes, whatever the server does with the connection. */
@@ -52,17 +47,14 @@ class ChatAnswer {
     return this.#isOver;
   }
 
-  *take(chunk: ChatChunk): Generator<Delta> {
-    if (chunk.error !== undefined && chunk.error !== null)
-      throw readFailure(this.#provider, { body: chunk, cause: new Error("an error inside the stream", { cause: chunk.error }) });
-    if (chunk.usage) this.#usage = usageOf(chunk.usage);
-    const choice = chunk.choices?.[0];
-    if (choice !== undefined) yield* this.#takeDelta(choice.delta ?? {});
-    if (choice?.finish_reason) this.#finishReason = choice.finish_reason;
-    this.#isOver = this.#finishReason !== "" && Boolean(chunk.usage);
+  /** @param piece of the body @throws ModelError */
+  take(piece: Uint8Array): Generator<Delta> {
+    return this.#read(this.#events.take(piece));
   }
 
+  /** To be called when it is over, or its body is. @throws ModelError */
   *end(): Generator<Delta> {
+    yield* this.#read(this.#events.end());
     if (this.#finishReason === "") return;
     yield* this.#endThinking();
     const finish = this.#finish();
@@ -72,6 +64,25 @@ class ChatAnswer {
     yield* held.settle(finish.reason);
     if (this.#usage !== undefined) yield { kind: "usage", ...this.#usage };
     yield { kind: "finish", ...finish };
+  }
+
+  *#read(events: readonly string[]): Generator<Delta> {
+    for (const event of events) {
+      if (event === DONE) this.#isOver = true;
+      if (this.#isOver) return;
+      this.#check(event);
+      yield* this.#takeChunk(parseChunk(this.#provider, event));
+    }
+  }
+
+  *#takeChunk(chunk: ChatChunk): Generator<Delta> {
+    if (chunk.error !== undefined && chunk.error !== null)
+      throw readFailure(this.#provider, { body: chunk, cause: new Error("an error inside the stream", { cause: chunk.error }) });
+    if (chunk.usage) this.#usage = usageOf(chunk.usage);
+    const choice = chunk.choices?.[0];
+    if (choice !== undefined) yield* this.#takeDelta(choice.delta ?? {});
+    if (choice?.finish_reason) this.#finishReason = choice.finish_reason;
+    this.#isOver = this.#finishReason !== "" && Boolean(chunk.usage);
   }
 
   *#takeDelta(delta: ChatDelta): Generator<Delta> {

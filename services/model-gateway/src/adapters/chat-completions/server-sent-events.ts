@@ -1,35 +1,47 @@
 import { StringDecoder } from "node:string_decoder";
-import { createParser } from "eventsource-parser";
+import { createParser, type EventSourceParser } from "eventsource-parser";
 import { ModelError } from "../../domain/model-error.ts";
 
 /** Longer than any one event of a provider; a peer that never ends one does not fill the memory. */
 const LONGEST_EVENT = 8 * 1024 * 1024;
+export const DONE = "[DONE]";
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** The data of each server-sent event, `[DONE]` last where it comes: nothing after it is read. */
-export async function* readServerSentEvents(pieces: AsyncIterable<Uint8Array>, provider: string): AsyncGenerator<string, void> {
-  const events: string[] = [];
-  const parser = createParser({
-    maxBufferSize: LONGEST_EVENT,
-    onEvent: ({ data }) => events.push(data),
-    onError: ({ type, field, value }) => {
-      if (type === "max-buffer-size-exceeded") throw endless(provider);
-      // Some llama-servers report what went wrong in a field of this name.
-      if (field === "error") events.push(value ?? "");
-    },
-  });
-  const lines = new WholeLines(provider);
-  for await (const piece of pieces) {
-    parser.feed(lines.take(piece));
-    for (const event of events.splice(0)) {
-      yield event;
-      if (event === "[DONE]") return;
-    }
+/** The data of server-sent events, `[DONE]` last where it comes: nothing after it is read. */
+export class ServerSentEvents {
+  readonly #events: string[] = [];
+  readonly #lines: WholeLines;
+  readonly #parser: EventSourceParser;
+  #isDone = false;
+
+  constructor(provider: string) {
+    this.#lines = new WholeLines(provider);
+    this.#parser = createParser({
+      maxBufferSize: LONGEST_EVENT,
+      onEvent: ({ data }) => this.#add(data),
+      onError: ({ type, field, value }) => {
+        if (type === "max-buffer-size-exceeded") throw endless(provider);
+        // Some llama-servers report what went wrong in a field of this name.
+        if (field === "error") this.#add(value ?? "");
+      },
+    });
   }
-  parser.feed(lines.end());
-  for (const event of events) {
-    yield event;
-    if (event === "[DONE]") return;
+
+  /** Those that end with this piece of the body. @throws ModelError `stream_malformed` */
+  take(piece: Uint8Array): string[] {
+    this.#parser.feed(this.#lines.take(piece));
+    return this.#events.splice(0);
+  }
+
+  /** One that the body ends with. @throws ModelError `stream_malformed` */
+  end(): string[] {
+    this.#parser.feed(this.#lines.end());
+    return this.#events.splice(0);
+  }
+
+  #add(data: string): void {
+    if (!this.#isDone) this.#events.push(data);
+    this.#isDone ||= data === DONE;
   }
 }
 

@@ -99,7 +99,7 @@ export class LlamaInstance {
       silenceMilliseconds,
       // An event for each piece of the prompt that it has read: reading a long one is no silence, and a caller that has gone is noticed.
       fields: { return_progress: true },
-      watch: oneAnswer,
+      checkEvents: oneAnswer,
       keepsAnswers: true,
       // It ends a connection behind a stream that it said it would keep: the next request there broke off, every other one at worst.
       connection: "own",

@@ -4,13 +4,13 @@ import { fieldsOf } from "../fields-of.ts";
 export const CROSS_TALK = "cross_talk";
 
 /**
- * The events of one answer. A server that goes on with the answer to somebody else's request, which every event's id tells, is
+ * For the events of one answer. A server that goes on with the answer to somebody else's request, which every event's id tells, is
  * stopped there.
- * @throws ModelError `cross_talk`
+ * @returns what throws ModelError `cross_talk` at such an event
  */
-export async function* oneAnswer(provider: string, events: AsyncIterable<string>): AsyncGenerator<string, void> {
+export function oneAnswer(provider: string): (event: string) => void {
   let id = "";
-  for await (const event of events) {
+  return (event) => {
     const own = idOf(event);
     if (own !== "" && id !== "" && own !== id)
       throw new ModelError({
@@ -21,8 +21,7 @@ export async function* oneAnswer(provider: string, events: AsyncIterable<string>
         provider,
       });
     id ||= own;
-    yield event;
-  }
+  };
 }
 
 /** Empty where an event has none: whoever reads it says what is wrong with it. */
