@@ -16,7 +16,7 @@ const bodies: Readonly<Record<string, string>> = {
   good: JSON.stringify({ facts: [{ fact: FACT, score: 3, parts: { coverage: 0.9, gate: 0.3 } }] }),
   rubbish: "<html>",
 };
-const LATE = ["late", "no-answer"];
+const LATE = new Set(["late", "no-answer"]);
 /** Where a login of a profile is made anew. */
 const renewals: string[] = [];
 const server = createServer((request, response) => {
@@ -68,7 +68,7 @@ async function fireInTime(tool: HookTool, options: Options): Promise<string> {
   for (;;) {
     const said = await fire(tool, options);
     const decision = readHookLog(options.home).at(-1)?.decision ?? "";
-    if (!LATE.includes(decision)) return said;
+    if (!LATE.has(decision)) return said;
   }
 }
 
