@@ -9,14 +9,10 @@ export function isFitting(delta: Delta): boolean {
   return lengthOf(delta) <= LONGEST_DELTA;
 }
 
-/**
- * Of a text that is too long to be sent, its beginning.
- * @throws ModelError `answer_too_long` after that
- */
-export function* cutDelta(provider: string, delta: Delta): Generator<Delta, void> {
-  if (delta.kind === "text" || delta.kind === "thinking-delta")
-    yield { kind: delta.kind, text: delta.text.slice(0, LONGEST_DELTA).replace(/[\uD800-\uDBFF]$/, "") };
-  throw answerTooLong(provider);
+/** Of a text that is too long to be sent; of anything else nothing. */
+export function beginningOf(delta: Delta): Delta[] {
+  if (delta.kind !== "text" && delta.kind !== "thinking-delta") return [];
+  return [{ kind: delta.kind, text: delta.text.slice(0, LONGEST_DELTA).replace(/[\uD800-\uDBFF]$/, "") }];
 }
 
 export function answerTooLong(provider: string): ModelError {

@@ -49,6 +49,33 @@ async function run(provider: Provider, remainingMilliseconds?: number, retries: 
 afterEach(() => vi.restoreAllMocks());
 
 describe("generate", () => {
+  it.each<[string, Delta, number]>([
+    ["a text, of which the beginning is told", { kind: "text", text: "x".repeat(5 * 1024 * 1024) }, 1],
+    ["a call, of which nothing is", { kind: "tool-call", id: "i", tool: "t", argumentsJson: "x".repeat(5 * 1024 * 1024) }, 0],
+  ])("stops a provider that sends more at once than can be sent on: %s", async (_, delta, told) => {
+    let isEnded = false;
+    function* tooMuch(): Generator<Delta> {
+      try {
+        yield delta;
+        yield* answer();
+      } finally {
+        isEnded = true;
+      }
+    }
+    const provider = providerOf([tooMuch]);
+    const keys = new KeyRing([{ ending: "", provider }]);
+    const options = { signal: never, remainingMilliseconds: undefined, onRetry: () => undefined };
+    const lengths: number[] = [];
+    const read = async (): Promise<void> => {
+      for await (const each of generate({ providerName: "p", name: "m", keys }, generation, options))
+        lengths.push(each.kind === "text" ? each.text.length : 0);
+    };
+    await expect(read()).rejects.toMatchObject({ reason: "answer_too_long" });
+    expect(lengths).toEqual(Array.from({ length: told }, () => 4 * 1024 * 1024));
+    expect(isEnded).toBe(true);
+    expect(provider.calls()).toBe(1);
+  });
+
   it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e300, 2 ** 63, "many" as never])(
     "passes no usage on of which a provider says that it was %s tokens",
     async (tokens) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
-import { attemptOnce } from "./attempt-once.ts";
+import { Attempt } from "./attempt.ts";
 import type { Generation, Told } from "./generation.ts";
 import { isHardFailure } from "./hard-failure.ts";
 import { Heartbeats } from "./heartbeats.ts";
@@ -39,9 +39,10 @@ export interface GenerateOptions {
 
 /** An answer of which something has come. */
 interface BegunAnswer {
-  readonly first: IteratorResult<Told, void>;
-  readonly coming: AsyncGenerator<Told, void>;
+  readonly first: readonly Told[];
+  readonly attempt: Attempt;
   readonly lease: Lease;
+  readonly providerName: string;
 }
 
 /**
@@ -52,61 +53,74 @@ interface BegunAnswer {
  */
 export function generate(target: Target, generation: Generation, options: GenerateOptions): AsyncGenerator<Told, void> {
   const heartbeats = new Heartbeats();
-  return heartbeats.among(new Call(generation, options, heartbeats.heard).along(target));
+  return heartbeats.among(() => new Call(target, generation, options, heartbeats.heard));
 }
 
 class Call {
+  readonly #target: Target;
   readonly #generation: Generation;
   readonly #options: GenerateOptions;
   readonly #heard: () => void;
-  readonly #milliseconds: number;
   readonly #deadline: number;
+  readonly #limit: TimeLimit;
+  #answer: BegunAnswer | undefined;
   #hasContent = false;
 
-  constructor(generation: Generation, options: GenerateOptions, heard: () => void) {
+  constructor(target: Target, generation: Generation, options: GenerateOptions, heard: () => void) {
+    this.#target = target;
     this.#generation = generation;
     this.#options = options;
     this.#heard = heard;
-    this.#milliseconds = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
-    this.#deadline = performance.now() + this.#milliseconds;
+    const milliseconds = Math.min(options.remainingMilliseconds ?? LONGEST_CALL_MILLISECONDS, LONGEST_CALL_MILLISECONDS);
+    this.#deadline = performance.now() + milliseconds;
+    this.#limit = new TimeLimit(options.signal, milliseconds, () => tooLong(target.providerName, milliseconds));
   }
 
-  async *along(first: Target): AsyncGenerator<Told, void> {
-    const limit = new TimeLimit(this.#options.signal, this.#milliseconds, () => tooLong(first.providerName, this.#milliseconds));
-    const failures: ModelError[] = [];
+  /** @throws ModelError */
+  async next(): Promise<readonly Told[] | undefined> {
+    if (this.#answer === undefined) return this.#first();
+    const { attempt, lease, providerName } = this.#answer;
     try {
-      for (let target: Target | undefined = first; target !== undefined;) {
-        let begun: BegunAnswer | undefined;
-        try {
-          begun = await this.#begin(target, limit);
-          for (let come = begun.first; come.done !== true; come = await begun.coming.next()) yield come.value;
-          begun.lease.succeeded();
-          return;
-        } catch (thrown) {
-          const error = endedBy(target.providerName, thrown, limit);
-          begun?.lease.failed(error);
-          failures.push(error);
-          if (this.#hasContent || limit.signal.aborted) throw error;
-          target = isHardFailure(error) ? await this.#options.next?.(error) : undefined;
-        } finally {
-          begun?.lease.close();
-          await begun?.coming.return();
-        }
+      const told = await attempt.next();
+      if (told === undefined) lease.succeeded();
+      return told;
+    } catch (thrown) {
+      const error = endedBy(providerName, thrown, this.#limit);
+      lease.failed(error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#limit.close();
+    this.#answer?.lease.close();
+    await this.#answer?.attempt.close();
+  }
+
+  /** Asks one model after the other until something of an answer comes. */
+  async #first(): Promise<readonly Told[]> {
+    const failures: ModelError[] = [];
+    for (let target: Target | undefined = this.#target; target !== undefined;) {
+      try {
+        this.#answer = await this.#begin(target);
+        return this.#answer.first;
+      } catch (thrown) {
+        const error = endedBy(target.providerName, thrown, this.#limit);
+        failures.push(error);
+        if (this.#hasContent || this.#limit.signal.aborted) throw error;
+        target = isHardFailure(error) ? await this.#options.next?.(error) : undefined;
       }
-    } finally {
-      limit.close();
     }
     throw together(failures);
   }
 
-  /** Asks until something of an answer comes. */
-  async #begin(target: Target, limit: TimeLimit): Promise<BegunAnswer> {
+  async #begin(target: Target): Promise<BegunAnswer> {
     const { keys, name, providerName } = target;
     const spent = new Set<number>();
     for (let attempt = 1; ;) {
       const lease = keys.lease(name, spent);
       if ("waitMilliseconds" in lease && this.#options.next !== undefined) throw resting(target, lease.waitMilliseconds);
-      const begun = "waitMilliseconds" in lease ? resting(target, lease.waitMilliseconds) : await this.#try(target, lease, limit);
+      const begun = "waitMilliseconds" in lease ? resting(target, lease.waitMilliseconds) : await this.#try(target, lease);
       if (!(begun instanceof ModelError)) return begun;
       const retry = { model: `${providerName}/${name}`, attempt, error: begun, keyEnding: "ending" in lease ? lease.ending : "" };
       if ("index" in lease && isOfKey(begun)) {
@@ -121,37 +135,39 @@ class Call {
       if (!begun.isRetried || attempt === MAXIMUM_ATTEMPTS) throw begun;
       if (wait > LONGEST_WAIT_MILLISECONDS || performance.now() + wait >= this.#deadline) throw begun;
       this.#options.onRetry({ ...retry, waitMilliseconds: wait });
-      await this.#waitAloud(wait, limit.signal).catch(() => {
-        throw endedBy(providerName, begun, limit);
+      await this.#waitAloud(wait).catch(() => {
+        throw endedBy(providerName, begun, this.#limit);
       });
       attempt++;
     }
   }
 
   /** @returns why there was no answer, where none began */
-  async #try(target: Target, lease: Lease, limit: TimeLimit): Promise<BegunAnswer | ModelError> {
+  async #try(target: Target, lease: Lease): Promise<BegunAnswer | ModelError> {
     const onContent = (): void => {
       this.#hasContent = true;
       lease.answering();
     };
+    let attempt: Attempt | undefined;
     try {
       // What stands before the answer of another model is not in what its server keeps.
       const answerName = target.servedBy === undefined ? this.#generation.answerName : undefined;
-      const deltas = lease.provider.generate({ ...this.#generation, model: target.name, answerName }, limit.signal, this.#heard);
-      const coming = attemptOnce({ target, deltas, onContent });
-      return { first: await coming.next(), coming, lease };
+      const generation = { ...this.#generation, model: target.name, answerName };
+      attempt = new Attempt(target, lease.provider.generate(generation, this.#limit.signal, this.#heard), onContent);
+      return { first: (await attempt.next())!, attempt, lease, providerName: target.providerName };
     } catch (thrown) {
-      const error = endedBy(target.providerName, thrown, limit);
+      const error = endedBy(target.providerName, thrown, this.#limit);
       lease.failed(error);
       lease.close();
+      await attempt?.close();
       return error;
     }
   }
 
-  async #waitAloud(milliseconds: number, signal: AbortSignal): Promise<void> {
+  async #waitAloud(milliseconds: number): Promise<void> {
     const heartbeats = setInterval(this.#heard, SIGN_MILLISECONDS);
     try {
-      await sleep(milliseconds, undefined, { signal });
+      await sleep(milliseconds, undefined, { signal: this.#limit.signal });
     } finally {
       clearInterval(heartbeats);
     }

@@ -4,12 +4,22 @@ import type { Delta, Told } from "./generation.ts";
 import { Heartbeats } from "./heartbeats.ts";
 
 const text = (words: string): Delta => ({ kind: "text", text: words });
-let now: number;
+let now = 0;
 beforeEach(() => {
   now = 1_000;
   vi.spyOn(performance, "now").mockImplementation(() => now);
 });
 afterEach(() => vi.restoreAllMocks());
+
+function sourceOf(deltas: AsyncGenerator<Delta>) {
+  return {
+    next: async () => {
+      const come = await deltas.next();
+      return come.done === true ? undefined : [come.value];
+    },
+    close: async () => void (await deltas.return(undefined)),
+  };
+}
 
 /** What is told of a call that says these deltas, and of whose life is heard this many milliseconds after the last of them. */
 async function told(says: (heard: (after: number) => Promise<void>) => AsyncGenerator<Delta>): Promise<string[]> {
@@ -21,7 +31,7 @@ async function told(says: (heard: (after: number) => Promise<void>) => AsyncGene
     await turn();
   };
   const all: Told[] = [];
-  for await (const each of heartbeats.among(says(hear))) all.push(each);
+  for await (const each of heartbeats.among(() => sourceOf(says(hear)))) all.push(each);
   return all.map((each) => (each.kind === "text" ? each.text : each.kind));
 }
 
@@ -73,6 +83,30 @@ it("ends as the call ends, and ends it when its reader leaves", async () => {
   };
   await expect(told(says)).rejects.toThrow("broken");
   isEnded = false;
-  for await (const each of new Heartbeats().among(says())) if (each.kind === "text") break;
+  for await (const each of new Heartbeats().among(() => sourceOf(says()))) if (each.kind === "text") break;
   expect(isEnded).toBe(true);
+});
+
+it("closes what its reader leaves while a delta was asked for once that has come, or failed", async () => {
+  const asked = Promise.withResolvers<undefined>();
+  let isClosed = false;
+  const heartbeats = new Heartbeats();
+  const source = {
+    next: () => asked.promise,
+    close: () => {
+      isClosed = true;
+      return Promise.resolve();
+    },
+  };
+  const told = heartbeats.among(() => source);
+  const first = told.next();
+  now += 5_000;
+  heartbeats.heard();
+  expect((await first).value).toEqual({ kind: "alive" });
+  const left = told.return(undefined);
+  await turn();
+  expect(isClosed).toBe(false);
+  asked.reject(new Error("cut"));
+  await left;
+  expect(isClosed).toBe(true);
 });

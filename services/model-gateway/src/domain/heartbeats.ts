@@ -1,7 +1,17 @@
 import type { Told } from "./generation.ts";
 
 const PAUSE_MILLISECONDS = 5_000;
-const ALIVE: Told = { kind: "alive" };
+const ALIVE: readonly Told[] = [{ kind: "alive" }];
+
+type Deltas = Promise<readonly Told[] | undefined>;
+
+/** An answer that is being read. */
+interface AnswerSource {
+  /** What comes next; undefined behind the end. */
+  next(): Deltas;
+  /** Has to be called when nothing more is wanted. */
+  close(): Promise<void>;
+}
 
 /** Lets the caller of one call hear that it goes on where no delta has come for five seconds. */
 export class Heartbeats {
@@ -13,26 +23,28 @@ export class Heartbeats {
     if (performance.now() - this.#toldAt >= PAUSE_MILLISECONDS) this.#tell();
   };
 
-  async *among(deltas: AsyncIterable<Told>): AsyncGenerator<Told, void> {
-    const iterator = deltas[Symbol.asyncIterator]();
+  /** @param open called when the first delta is asked for */
+  async *among(open: () => AnswerSource): AsyncGenerator<Told, void> {
+    const source = open();
+    let next = source.next();
     try {
-      let next = iterator.next();
       for (;;) {
-        const come = await this.#orAlive(next);
-        if (come.done) return;
+        const told = await this.#orAlive(next);
+        if (told === undefined) return;
         this.#toldAt = performance.now();
-        yield come.value;
-        if (come.value !== ALIVE) next = iterator.next();
+        for (const each of told) yield each;
+        if (told !== ALIVE) next = source.next();
       }
     } finally {
-      await iterator.return?.();
+      await next.catch(() => undefined);
+      await source.close();
     }
   }
 
-  /** The next delta, or a heartbeat where one comes before it. */
-  #orAlive(next: Promise<IteratorResult<Told, void>>): Promise<IteratorResult<Told, void>> {
+  /** The next deltas, or a heartbeat where one comes before them. */
+  #orAlive(next: Deltas): Deltas {
     return new Promise((resolve, reject) => {
-      this.#tell = () => resolve({ done: false, value: ALIVE });
+      this.#tell = () => resolve(ALIVE);
       next.then(resolve, reject);
     });
   }

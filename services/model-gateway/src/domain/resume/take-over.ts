@@ -1,4 +1,4 @@
-import { attemptOnce } from "../attempt-once.ts";
+import { Attempt } from "../attempt.ts";
 import type { Told } from "../generation.ts";
 import { Heartbeats } from "../heartbeats.ts";
 import type { FoundProvider } from "../model-catalogue.ts";
@@ -13,5 +13,5 @@ export async function* takeOver(found: FoundProvider, answerName: string, signal
   if (provider.resume === undefined) throw notResumable(`${found.providerName} gives it no more`);
   const heartbeats = new Heartbeats();
   const deltas = provider.resume({ model: name, answerName }, signal, heartbeats.heard);
-  yield* heartbeats.among(attemptOnce({ target: found, deltas, onContent: () => undefined }));
+  yield* heartbeats.among(() => new Attempt(found, deltas));
 }

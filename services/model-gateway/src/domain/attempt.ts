@@ -1,0 +1,98 @@
+import { answerTooLong, beginningOf, isFitting } from "./answer-length.ts";
+import { believableUsage } from "./believable-usage.ts";
+import type { Delta, Finish, Told } from "./generation.ts";
+import { ModelError } from "./model-error.ts";
+import type { Target } from "./target.ts";
+
+/** One answer of a provider, made sense of: which model answers first where it is another one, `usage` and `finish` last. */
+export class Attempt {
+  readonly #target: Target;
+  readonly #deltas: AsyncIterator<Delta, void>;
+  readonly #onContent: () => void;
+  #usage: Delta | undefined;
+  #finish: Finish | undefined;
+  #hasContent = false;
+  #hasToolCalls = false;
+  #tooLong: ModelError | undefined;
+  #isOver = false;
+
+  /** @param onContent called once something of an answer has come: from then on nothing is tried again */
+  constructor(target: Target, deltas: AsyncIterable<Delta>, onContent: () => void = () => undefined) {
+    this.#target = target;
+    this.#deltas = deltas[Symbol.asyncIterator]();
+    this.#onContent = onContent;
+  }
+
+  /** What comes next; undefined behind the end. @throws ModelError `stream_cut`, `empty_answer`, `answer_too_long` */
+  async next(): Promise<readonly Told[] | undefined> {
+    while (!this.#isOver) {
+      if (this.#tooLong !== undefined) throw this.#tooLong;
+      const come = await this.#deltas.next();
+      const told = come.done ? this.#end() : this.#take(come.value);
+      if (told.length > 0) return told;
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#deltas.return?.();
+  }
+
+  #take(delta: Delta): Told[] {
+    if (delta.kind === "usage") this.#usage = believableUsage(delta) && delta;
+    else if (delta.kind === "finish") this.#finish = delta;
+    else return this.#takeContent(delta);
+    return [];
+  }
+
+  #takeContent(delta: Delta): Told[] {
+    const before = this.#hasContent ? [] : servedBy(this.#target);
+    if (!this.#hasContent) this.#onContent();
+    this.#hasContent = true;
+    this.#hasToolCalls ||= delta.kind === "tool-call";
+    if (isFitting(delta)) return [...before, delta];
+    this.#tooLong = answerTooLong(this.#target.providerName);
+    return [...before, ...beginningOf(delta)];
+  }
+
+  #end(): Told[] {
+    const name = this.#target.providerName;
+    const finish = this.#finish;
+    if (finish === undefined) throw cut(name);
+    if (!this.#hasContent && finish.reason !== "refusal" && finish.reason !== "length") throw empty(name);
+    this.#isOver = true;
+    const before = this.#hasContent ? [] : servedBy(this.#target);
+    const usage = this.#usage === undefined ? [] : [this.#usage];
+    return [...before, ...usage, { kind: "finish", reason: agreed(finish.reason, this.#hasToolCalls), detail: finish.detail }];
+  }
+}
+
+function servedBy({ servedBy: told }: Target): Told[] {
+  return told === undefined ? [] : [{ kind: "served-by", ...told }];
+}
+
+/** Servers differ in what they call the end of an answer that asks for tools. */
+function agreed(reason: Finish["reason"], hasToolCalls: boolean): Finish["reason"] {
+  if (reason !== "stop" && reason !== "tool-calls") return reason;
+  return hasToolCalls ? "tool-calls" : "stop";
+}
+
+function cut(provider: string): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "stream_cut",
+    message: `The answer of ${provider} broke off before its end.`,
+    advice: "Ask again; what was shown so far is not the whole answer.",
+    provider,
+  });
+}
+
+function empty(provider: string): ModelError {
+  return new ModelError({
+    class: "transient",
+    reason: "empty_answer",
+    message: `${provider} ended its answer without a word.`,
+    advice: "Ask again, in other words if it stays.",
+    provider,
+  });
+}
