@@ -82,7 +82,7 @@ describe("a stream", () => {
     calls.close();
     expect((await first).done).toBe(false);
     expect((await underWay.next()).done).toBe(true);
-    await expect.poll(ended, { timeout: 1_000 }).toBe(1);
+    await expect.poll(ended, { timeout: 5_000 }).toBe(1);
     expect(opened()).toBe(1);
   });
 

@@ -12,11 +12,11 @@ describe("a service that does not answer", () => {
   it("says that a service which was stopped does not answer, and restarts it where it listened", async () => {
     const before = (await supervisor.start("foreground")).services[0]!;
     process.kill(before.pid!, "SIGSTOP");
-    await expect.poll(policyNow, { timeout: 5_000 }).toMatchObject({ state: "not_answering", pid: before.pid });
+    await expect.poll(policyNow).toMatchObject({ state: "not_answering", pid: before.pid });
     await expect.poll(() => policyNow().pid, { timeout: 10_000 }).not.toBe(before.pid);
-    await expect.poll(policyNow, { timeout: 5_000 }).toMatchObject({ state: "up", port: before.port });
+    await expect.poll(policyNow).toMatchObject({ state: "up", port: before.port });
     expect(isRunning(before.pid!)).toBe(false);
-    await expect.poll(supervisor.log, { timeout: 5_000 }).toContain("does not answer and is restarted");
+    await expect.poll(supervisor.log).toContain("does not answer and is restarted");
   });
 
   it("kills a service that hangs and does not end when it is told to", async () => {
@@ -25,7 +25,7 @@ describe("a service that does not answer", () => {
     process.kill(before.pid!, "SIGUSR2");
     const edgeNow = (): ServiceState => readMeshState(supervisor.directory)!.services[1]!;
     await expect.poll(() => edgeNow().reason, { timeout: 20_000 }).toMatch(/^it had not answered since .* and was ended \(SIGKILL\)$/);
-    await expect.poll(edgeNow, { timeout: 5_000 }).toMatchObject({ state: "up" });
+    await expect.poll(edgeNow).toMatchObject({ state: "up" });
     expect(isRunning(before.pid!)).toBe(false);
   });
 

@@ -148,9 +148,9 @@ describe("the supervisor", () => {
     const [before] = state.services;
     process.kill(before!.pid!, "SIGKILL");
     const now = (): ServiceState => readMeshState(supervisor.directory)!.services[0]!;
-    await expect.poll(() => now().pid !== undefined && now().pid !== before!.pid, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => now().pid !== undefined && now().pid !== before!.pid).toBe(true);
     expect(now().port).toBe(before!.port);
-    await expect.poll(supervisor.log, { timeout: 5_000 }).toContain("started again");
+    await expect.poll(supervisor.log).toContain("started again");
   });
 
   it("writes down no process for a process that is down, and where the edge was", async () => {
@@ -160,12 +160,12 @@ describe("the supervisor", () => {
     const now = (index: number): ServiceState => readMeshState(supervisor.directory)!.services[index]!;
     process.kill(edge!.pid!, "SIGKILL");
     await expect
-      .poll(() => now(1), { timeout: 5_000 })
+      .poll(() => now(1))
       .toMatchObject({ state: "down", port: edge!.port, reason: expect.stringContaining("ended while starting (code 3)") });
     expect(now(1)).not.toHaveProperty("pid");
     expect(Date.parse(now(1).since)).toBeGreaterThan(Date.parse(edge!.since));
     process.kill(policy!.pid!, "SIGKILL");
-    await expect.poll(() => now(0).pid !== undefined && now(0).pid !== policy!.pid, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => now(0).pid !== undefined && now(0).pid !== policy!.pid).toBe(true);
     expect(now(1).pid).toBeUndefined();
     expect(readMeshState(supervisor.directory)!.edgeUrl).toBe(state.edgeUrl);
   });
@@ -175,7 +175,7 @@ describe("the supervisor", () => {
     const giveUp = new AbortController();
     const given = { directory: supervisor.directory, lifetime: "foreground", onProgress: () => undefined, signal: giveUp.signal } as const;
     const beginning = startLocked(SUPERVISOR, given);
-    await expect.poll(() => runningIn(supervisor.directory).length, { timeout: 5_000 }).toBe(3);
+    await expect.poll(() => runningIn(supervisor.directory).length).toBe(3);
     giveUp.abort();
     await expect(beginning).rejects.toMatchObject({ code: "cancelled" });
     expect(runningIn(supervisor.directory)).toEqual([]);
@@ -192,7 +192,7 @@ describe("the supervisor", () => {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     const exited = once(forked, "exit");
-    await expect.poll(() => existsSync(join(supervisor.directory, "edge.log")), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(supervisor.directory, "edge.log"))).toBe(true);
     forked.disconnect();
     expect(await exited).toEqual([0, null]);
   });

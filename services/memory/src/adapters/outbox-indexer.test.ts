@@ -133,7 +133,7 @@ describe("the index", () => {
 
     const during = await search(ada, "backups");
     expect(textsOf(during)).toEqual(["Backups are taken every night"]);
-    await expect.poll(async () => (await search(ada, "backups")).source, { timeout: 5_000 }).toBe("index");
+    await expect.poll(async () => (await search(ada, "backups")).source).toBe("index");
     await everythingIsIndexed();
     expect(await indexedIds(ada, "backup")).toHaveLength(1);
   });

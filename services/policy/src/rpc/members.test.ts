@@ -124,9 +124,9 @@ describe("members", () => {
       ["removeRole", "putRole"],
     ] as const) {
       await members()[take]({ principal, role: DEVELOPER }, policy.as(root));
-      await expect.poll(decide, { timeout: 2_000 }).toEqual([Decision.DENY, "role: missing"]);
+      await expect.poll(decide).toEqual([Decision.DENY, "role: missing"]);
       await members()[give]({ principal, role: DEVELOPER }, policy.as(root));
-      await expect.poll(decide, { timeout: 2_000 }).toEqual(allowed);
+      await expect.poll(decide).toEqual(allowed);
     }
   });
 

@@ -38,7 +38,7 @@ describe("a command in the background", () => {
     writeFileSync(join(sandbox.workspace, ".git/config"), "[core]\n\tbare = false\n");
     const config = (): string => readFileSync(join(sandbox.workspace, ".git/config"), "utf8");
     const processId = idIn((await start("sleep 0.2; echo evil >> .git/config; sleep 300")).content);
-    await expect.poll(list, { timeout: 5_000 }).toContain("It was put back");
+    await expect.poll(list).toContain("It was put back");
     expect(config()).toBe("[core]\n\tbare = false\n");
     await stop(processId);
     const second = idIn((await start("echo evil >> .git/config")).content);

@@ -46,7 +46,7 @@ describe("an answer for a program whose way to the gateway is lost", () => {
     };
     expect(casesOf(await read())).toEqual(["At ", "last", "finish"]);
     expect(server.asked).toEqual(["generate", "resume", "resume", "resume"]);
-    await expect.poll(() => server.streams.open, { timeout: 3_000 }).toBe(0);
+    await expect.poll(() => server.streams.open, { timeout: 5_000 }).toBe(0);
   });
 
   it("is asked for again where nothing of it had come", async () => {
@@ -99,5 +99,5 @@ it("is cancelled, and not only left, where its program goes: the gateway does no
     break;
   }
   expect(await ended.promise).not.toMatchObject({ reason: "caller_lost" });
-  await expect.poll(() => server.streams.open, { timeout: 3_000 }).toBe(0);
+  await expect.poll(() => server.streams.open, { timeout: 5_000 }).toBe(0);
 });
