@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { Ended } from "./run-program.ts";
 import { createWorkspace, eventsOf, linesOf, startTestMesh, type Line, type TestMesh } from "./test-mesh.ts";
 
-const count = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.5; done";
+const count = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 1.5; done";
 const script = {
   conversations: [
     { match: "count", turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command: count } }] }, { text: "Counted." }] },
@@ -18,7 +18,7 @@ export interface Views {
   readonly shown: Ended;
 }
 
-/** A mesh whose model has a command count to eight in four seconds, and a workspace for it. */
+/** A mesh whose model has a command count to eight in twelve seconds, in which a busy machine starts two watchers; and a workspace for it. */
 export async function startCountingMesh(): Promise<{ readonly mesh: TestMesh; readonly workspace: string }> {
   const workspace = await createWorkspace({});
   const scriptFile = join(workspace, "script.json");
