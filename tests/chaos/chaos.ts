@@ -13,6 +13,7 @@ import type { Harm } from "./plan-harm.ts";
 /** A run in which calls are interrupted has a turn more for each, to look. */
 const SETTINGS = { HLVM_MAXIMUM_TURNS: "200" };
 const QUIET_MILLISECONDS = 60_000;
+const LOOK_MILLISECONDS = 1_000;
 const AUDIT_MILLISECONDS = 60_000;
 const SESSIONS_PAGE = 500;
 
@@ -126,14 +127,14 @@ async function driveAll(mesh: ChaosMesh, { runs, turns, atOnce, limitMillisecond
   return driven.toSorted((one, other) => one.number - other.number);
 }
 
-/** Every part is up again: what is asked from now on has somebody to answer it. */
+/** Every part is up again, and was a second ago: one that was killed just before is not known to be down yet. */
 async function untilQuiet(mesh: ChaosMesh): Promise<void> {
   const deadline = performance.now() + QUIET_MILLISECONDS;
-  for (;;) {
+  for (let looks = 0; looks < 2;) {
     const down = readMeshState(mesh.mesh.directory)!.services.filter(({ state }) => state !== "up");
-    if (down.length === 0) return;
+    looks = down.length === 0 ? looks + 1 : 0;
     if (performance.now() > deadline) throw new Error(`not up again: ${down.map(({ name, reason }) => `${name} (${reason})`).join(", ")}`);
-    await sleep(200);
+    await sleep(LOOK_MILLISECONDS);
   }
 }
 
