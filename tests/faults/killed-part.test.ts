@@ -8,7 +8,7 @@ const command = "echo begun >> lines; echo begun; sleep 3; echo ended >> lines; 
 const script = {
   conversations: [{ match: "slow", turns: [{ toolCalls: [{ tool: "shell_exec", arguments: { command } }] }, { text: "Done." }] }],
 };
-/** How often a run may be taken over. PostgreSQL keeps the leases: on a busy machine, one may end before it is back. */
+/** How often a run may be taken over. One whose log could not be written for ten seconds is let go: PostgreSQL may be away longer on a busy machine. */
 const TAKE_OVERS: Readonly<Record<string, readonly number[]>> = { orchestrator: [1], PostgreSQL: [0, 1] };
 
 let mesh: TestMesh;

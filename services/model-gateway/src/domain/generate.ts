@@ -78,7 +78,7 @@ class Call {
 
   /** @throws ModelError */
   async next(): Promise<readonly Told[] | undefined> {
-    if (this.#answer === undefined) return this.#first();
+    if (this.#answer === undefined) return this.#askInTurn();
     const { attempt, lease, providerName } = this.#answer;
     try {
       const told = await attempt.next();
@@ -98,7 +98,7 @@ class Call {
   }
 
   /** Asks one model after the other until something of an answer comes. */
-  async #first(): Promise<readonly Told[]> {
+  async #askInTurn(): Promise<readonly Told[]> {
     const failures: ModelError[] = [];
     for (let target: Target | undefined = this.#target; target !== undefined;) {
       try {
