@@ -25,13 +25,24 @@ interface Case {
   readonly value?: unknown;
 }
 
-type Answered<Response> = { id: number; response?: Response | { case: "error"; value: Status } | { case: "draining"; value: Draining } };
+type Answered<Response> = {
+  id: number;
+  response?: Response | { case: "error"; value: Status } | { case: "draining"; value: Draining };
+  takesMore?: boolean;
+};
+
+interface Asked<Request> {
+  readonly head?: CallHead;
+  readonly request: Request;
+  /** Asked at the same time. */
+  readonly more?: readonly Asked<Request>[];
+}
 
 export interface CallMethods<Request, Response> {
   readonly answer: (request: Request, context: HandlerContext) => AsyncIterable<Response>;
   /** Whether a response is its call's last: nothing has to be said of the end then. */
   readonly isLast: (response: Response) => boolean;
-  /** Whether its contract lets responses that come at the same time go in one message. */
+  /** Whether its contract lets requests, and responses, that come at the same time go in one message. */
   readonly joins?: boolean;
 }
 
@@ -41,7 +52,7 @@ export interface CallMethods<Request, Response> {
  * whose caller is gone has its signal aborted with `caller_lost`, so that a handler may bring it to its end nevertheless.
  */
 export async function* answerCalls<Request extends Case, Response extends Case>(
-  requests: AsyncIterable<{ readonly head?: CallHead; readonly request: Request }>,
+  requests: AsyncIterable<Asked<Request>>,
   context: HandlerContext,
   { answer, isLast, joins = false }: CallMethods<Request, Response>,
 ): AsyncGenerator<Answered<Response>, void> {
@@ -113,16 +124,21 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
     }
   }
 
+  function take({ head, request }: Asked<Request>): void {
+    if (request.case === "cancel") running.get(head!.id)?.abort((request.value as Cancel).comesBack ? CALLER_LOST : undefined);
+    if (request.case === "cancel" || isOver) return;
+    if (head!.token !== "") token = head!.token;
+    takesMore ||= head!.takesMore;
+    if (running.size >= MAXIMUM_CALLS || running.has(head!.id))
+      throw new ConnectError("The stream has too many calls, or two of one number.", Code.ResourceExhausted);
+    lastId = head!.id;
+    void run(head!, request);
+  }
+
   async function read(): Promise<void> {
-    for await (const { head, request } of requests) {
-      if (request.case === "cancel") running.get(head!.id)?.abort((request.value as Cancel).comesBack ? CALLER_LOST : undefined);
-      if (request.case === "cancel" || isOver) continue;
-      if (head!.token !== "") token = head!.token;
-      takesMore ||= head!.takesMore;
-      if (running.size >= MAXIMUM_CALLS || running.has(head!.id))
-        throw new ConnectError("The stream has too many calls, or two of one number.", Code.ResourceExhausted);
-      lastId = head!.id;
-      void run(head!, request);
+    for await (const asked of requests) {
+      take(asked);
+      if (joins) asked.more?.forEach(take);
     }
     isOver = true;
     endWhenDone();
@@ -133,8 +149,13 @@ export async function* answerCalls<Request extends Case, Response extends Case>(
   draining.addEventListener("abort", drain);
   if (draining.aborted) drain();
   read().catch((thrown: unknown) => out.fail(thrown));
+  let hasSaidSo = !joins;
   try {
-    for await (const first of out) yield joins && takesMore ? await joined(first, out, isEnd) : first;
+    for await (const first of out) {
+      if (!hasSaidSo) first.takesMore = true;
+      hasSaidSo = true;
+      yield joins && takesMore ? await joined(first, out, isEnd) : first;
+    }
   } finally {
     context.signal.removeEventListener("abort", leave);
     draining.removeEventListener("abort", drain);

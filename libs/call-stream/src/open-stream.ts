@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { outsideTrace } from "@hlvm/telemetry/trace-context";
 import type { CallHeadSchema, Draining, Status } from "@hlvm/proto/hlvm/call/v1/call_pb";
 import { fromStatus } from "./call-status.ts";
+import { joined } from "./joined.ts";
 import { MessageQueue } from "./message-queue.ts";
 
 const MAXIMUM_UNREAD = 64;
@@ -25,6 +26,8 @@ export interface Case {
 export interface StreamedRequest<Request> {
   head: MessageInitShape<typeof CallHeadSchema>;
   request: Request | { case: "cancel"; value: { comesBack?: boolean } };
+  /** What was asked at the same time, of a service that takes it so. */
+  more?: StreamedRequest<Request>[];
 }
 
 export interface CallLimits {
@@ -49,6 +52,7 @@ interface Responded<Response> {
   readonly response: Response;
   /** What came at the same time; a service's responses have none where it was never asked for them. */
   readonly more?: readonly { readonly id: number; readonly response: Response }[];
+  readonly takesMore?: boolean;
 }
 
 export interface StreamedCall<Response> {
@@ -70,6 +74,7 @@ export class OpenStream<Request extends Case, Response extends Case> {
   #lastId = 0;
   #token: string;
   #hasAnswered = false;
+  #takesMore = false;
   #isOver = false;
   #idle: NodeJS.Timeout | undefined;
 
@@ -78,7 +83,7 @@ export class OpenStream<Request extends Case, Response extends Case> {
     this.#openedWith = token;
     this.#isShared = isShared;
     // The stream outlives the call that opens it, and belongs to no trace.
-    void outsideTrace(() => this.#read(open(this.#requests, token, this.#closing.signal)));
+    void outsideTrace(() => this.#read(open(this.#joined(), token, this.#closing.signal)));
   }
 
   get isUsable(): boolean {
@@ -112,11 +117,18 @@ export class OpenStream<Request extends Case, Response extends Case> {
     return call;
   }
 
+  /** Other calls may be about to ask where some are under way; a call that is alone does not wait for any. */
+  async *#joined(): AsyncGenerator<StreamedRequest<Request>, void> {
+    for await (const first of this.#requests)
+      yield this.#takesMore && this.#calls.size > 1 ? await joined(first, this.#requests, isCancel) : first;
+  }
+
   async #read(responses: AsyncIterable<Responded<Response>>): Promise<void> {
     let failure: unknown;
     try {
-      for await (const { id, response, more = [] } of responses) {
+      for await (const { id, response, more = [], takesMore = false } of responses) {
         this.#hasAnswered = true;
+        this.#takesMore ||= takesMore;
         await this.#take(id, response);
         for (const each of more) await this.#take(each.id, each.response);
       }
@@ -196,4 +208,8 @@ export class OpenStream<Request extends Case, Response extends Case> {
     this.#requests.end();
     setTimeout(() => this.#closing.abort(), CLOSE_MILLISECONDS).unref();
   }
+}
+
+function isCancel({ request }: StreamedRequest<Case>): boolean {
+  return request.case === "cancel";
 }

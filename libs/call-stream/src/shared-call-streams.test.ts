@@ -23,10 +23,22 @@ const result = (content: string) => ({ case: "execute" as const, value: { event:
 let server: RpcServer;
 let calls: SharedCallStreams<StreamCallsRequest["request"], StreamCallsResponse["response"]>;
 let streams: number;
+/** How many requests each message brought. */
+let messages: number[];
+let joins: boolean;
 let answer: (callId: string, context: HandlerContext) => AsyncIterable<string>;
+
+async function* noted(requests: AsyncIterable<StreamCallsRequest>): AsyncGenerator<StreamCallsRequest, void> {
+  for await (const request of requests) {
+    messages.push(1 + request.more.length);
+    yield request;
+  }
+}
 
 beforeEach(async () => {
   streams = 0;
+  messages = [];
+  joins = true;
   answer = async function* () {};
   server = await startRpcServer({
     host: "127.0.0.1",
@@ -38,14 +50,14 @@ beforeEach(async () => {
       router.service(SandboxService, {
         streamCalls: (requests, stream) => {
           streams++;
-          return answerCalls(requests, stream, {
+          return answerCalls(noted(requests), stream, {
             async *answer(request, context) {
               const { callId } = (request.value as { call: { callId: string } }).call;
               for await (const text of answer(callId, context)) yield output(text);
               yield result(callId);
             },
             isLast: ({ value }) => value.event.case === "result",
-            joins: true,
+            joins,
           });
         },
       }),
@@ -77,6 +89,38 @@ describe("calls of many runs on shared streams", () => {
     expect(await Promise.all(asked)).toEqual(Array.from({ length: 130 }, (_, index) => ["here", String(index)]));
     await Promise.all(Array.from({ length: 130 }, (_, index) => all(String(index))));
     expect(streams).toBe(3);
+  });
+
+  it("go together where they are made at the same time, with what is cancelled", async () => {
+    const ended: string[] = [];
+    const go = Promise.withResolvers<void>();
+    answer = async function* (callId, { signal }) {
+      if (callId === "later") await go.promise;
+      if (callId === "whole" || callId === "later") return;
+      await once(signal, "abort");
+      ended.push(callId);
+      yield "nobody reads it";
+    };
+    const over = new AbortController();
+    const numbers = Array.from({ length: 10 }, (_, index) => String(index));
+    await all("whole");
+    const later = all("later");
+    const cancelled = numbers.map((number) => failureOf(all(number, { signal: over.signal })));
+    expect(await all("whole")).toEqual(["whole"]);
+    over.abort();
+    expect(await all("whole")).toEqual(["whole"]);
+    expect(await Promise.all(cancelled)).toEqual(numbers.map(() => expect.objectContaining({ code: Code.Canceled })));
+    await expect.poll(() => ended.toSorted()).toEqual(numbers);
+    go.resolve();
+    expect(await later).toEqual(["later"]);
+    expect(messages).toEqual([1, 12, 11]);
+  });
+
+  it("go by themselves to a service that has not said that it takes them together, as those of the version before", async () => {
+    joins = false;
+    await all("first");
+    await Promise.all(Array.from({ length: 10 }, (_, index) => all(String(index))));
+    expect(messages).toEqual(Array(11).fill(1));
   });
 
   it("are each made by who their own token names, at the same time, and fail by themselves without a good one", async () => {
