@@ -10,7 +10,7 @@ import {
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { Told } from "../domain/generation.ts";
-import { observeGeneration } from "../domain/observe-generation.ts";
+import { ObservedAnswer } from "../domain/observed-answer.ts";
 import type { FoundProvider } from "../domain/model-catalogue.ts";
 import { BEGINNING, type Coming, type Place } from "../domain/resume/kept-answer.ts";
 import { KeptAnswers, type KeptAnswerLimits } from "../domain/resume/kept-answers.ts";
@@ -92,7 +92,7 @@ export class ResumableAnswers {
   #takeOver(answer: string, found: FoundProvider, place: Place): void {
     this.#parts.log.warn({ model: found.name, ...place }, "going on with an answer that another process began");
     const open = (signal: AbortSignal): AsyncIterable<Coming<GenerateResponse>> => {
-      const told = observeGeneration({ provider: found.providerName, model: found.name }, takeOver(found, answer, signal));
+      const told = new ObservedAnswer({ provider: found.providerName, model: found.name }, takeOver(found, answer, signal));
       return after(place, this.#coming(told));
     };
     this.#kept.begin(answer, open, place);

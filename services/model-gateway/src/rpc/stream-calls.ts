@@ -10,19 +10,33 @@ type Response = NonNullable<MessageInitShape<typeof StreamCallsResponseSchema>["
 
 /** What a run asks of its model, turn by turn. */
 export function streamCallsHandler(generate: Generate, resumable: Resumable) {
-  function responses(
-    { case: kind, value }: StreamCallsRequest["request"],
-    context: HandlerContext,
-  ): AsyncIterable<GenerateResponse> | readonly GenerateResponse[] {
-    if (kind === "resume") return resumable.resume(value, context);
-    if (kind !== "generate") return [];
-    return value.resumable && resumable.hasRoom ? resumable.generate(value, context) : generate(value, context);
-  }
-  async function* answer(request: StreamCallsRequest["request"], context: HandlerContext): AsyncGenerator<Response, void> {
-    for await (const value of responses(request, context)) yield { case: "generate", value };
+  function answer({ case: kind, value }: StreamCallsRequest["request"], context: HandlerContext): AsyncIterable<Response> {
+    if (kind === "resume") return inCase(resumable.resume(value, context));
+    if (kind !== "generate") return inCase(nothing());
+    return inCase(value.resumable && resumable.hasRoom ? resumable.generate(value, context) : generate(value, context));
   }
   return (requests: AsyncIterable<StreamCallsRequest>, context: HandlerContext) =>
     answerCalls(requests, context, { answer, isLast, joins: true });
+}
+
+async function* nothing(): AsyncGenerator<never, void> {}
+
+/** As a generator would, without three promises for each value. */
+function inCase(values: AsyncIterable<GenerateResponse>): AsyncIterableIterator<Response, unknown> {
+  const iterator = values[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const come = await iterator.next();
+      return come.done ? come : { value: { case: "generate", value: come.value } };
+    },
+    async return() {
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
 }
 
 function isLast({ value }: Response): boolean {

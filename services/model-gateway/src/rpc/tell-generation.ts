@@ -4,7 +4,7 @@ import type { GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { generate } from "../domain/generate.ts";
 import type { Told } from "../domain/generation.ts";
 import { KEYS_UNAVAILABLE, type ModelCaller } from "../domain/keys/callers-models.ts";
-import { observeGeneration } from "../domain/observe-generation.ts";
+import { ObservedAnswer } from "../domain/observed-answer.ts";
 import { decodeGeneration } from "./decode-generation.ts";
 import { decodeNeeds } from "./decode-needs.ts";
 import type { ModelServiceParts } from "./routes.ts";
@@ -38,7 +38,7 @@ export async function tellGeneration(
     onRetry: ({ error, ...retry }) => log.warn({ ...retry, reason: error.reason, why: error.message }, "trying again"),
     next: router.next({ route, model: wanted, needs: decodeNeeds(request.fallbackNeeds) }, generation, signal),
   });
-  return observeGeneration({ provider: target.providerName, model: target.name }, deltas, ({ model, why }) =>
+  return new ObservedAnswer({ provider: target.providerName, model: target.name }, deltas, ({ model, why }) =>
     log.warn({ model: wanted, route, servedBy: model.id, why }, "another model answers"),
   );
 }
