@@ -15,7 +15,7 @@ import { DONE, idsOf, isCase, replace, runningCall, shellCall, useReplaceablePro
 
 const start = useReplaceableProcess();
 
-describe("a run whose process is killed", { timeout: 30_000 }, () => {
+describe("a run whose process is killed", () => {
   it("goes on with a call that was under way, without running it again, and its watcher misses nothing", async () => {
     const { test } = await start();
     const { sessionId, sequence, ran, endCall } = await runningCall(test);

@@ -6,7 +6,7 @@ import { DONE, idsOf, isCase, replace, runningCall, shellCall, useReplaceablePro
 
 const start = useReplaceableProcess();
 
-describe("a run whose process is told to end", { timeout: 30_000 }, () => {
+describe("a run whose process is told to end", () => {
   it("is handed over when its call has ended", async () => {
     const { test } = await start();
     const { sessionId, sequence, ran, endCall } = await runningCall(test);
@@ -40,9 +40,10 @@ describe("a run whose process is told to end", { timeout: 30_000 }, () => {
     test.answers(["", [shellCall("make")]], ["Done."]);
     test.fake.behaviour.decide = () => ({ decision: Decision.ASK, approval: { approvalId: crypto.randomUUID() } });
     test.fake.behaviour.awaitApproval = () => new Promise(() => undefined);
+    // Before the run waits: one that has waited for five seconds is parked, and nobody's.
+    const other = await test.startProcess();
     const { sessionId, sequence } = await test.ask("q");
     await test.watch(sessionId, sequence, isCase("permissionCheck"));
-    const other = await test.startProcess();
     const began = performance.now();
     await test.orchestrator.stop("SIGTERM");
     // It would have been given four seconds for a step.

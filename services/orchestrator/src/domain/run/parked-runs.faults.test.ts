@@ -85,7 +85,7 @@ async function parkedRun(calls: SaidCall[] = []) {
   return { ...asked, ...policy, ran };
 }
 
-describe("a run that only waits for a person", { timeout: 30_000 }, () => {
+describe("a run that only waits for a person", () => {
   it("is held by nobody, and goes on at the answer as if it had never been put aside", async () => {
     const { sessionId, runId, sequence, answer, waiting, ran } = await parkedRun();
     await expect.poll(waiting).toBe(0);

@@ -47,7 +47,7 @@ async function runningWorker(test: TestOrchestrator) {
   return { ...asked, worker: worker!, answer: gate.resolve };
 }
 
-describe("a run that waits for a worker", { timeout: 40_000 }, () => {
+describe("a run that waits for a worker", () => {
   it("finds its worker again after kill -9, and starts no second one", async () => {
     const test = await start();
     const { sessionId, worker, answer } = await runningWorker(test);

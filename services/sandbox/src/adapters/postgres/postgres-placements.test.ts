@@ -30,3 +30,13 @@ it("does not end a lone replica's lease before that replica has heard that other
   expect(await one.renew(true)).toBe(LEASE_MILLISECONDS);
   expect(await heldFor("one")).toBeLessThanOrEqual(LEASE_MILLISECONDS);
 });
+
+it("does not give a lease back to a replica that has released it, where a renewal was still under way", async () => {
+  const ended = replica("ended");
+  await ended.register("http://ended");
+  await ended.release();
+  expect(await ended.renew(false)).toBeUndefined();
+  expect(await heldFor("ended")).toBeLessThanOrEqual(0);
+  expect(await replica("ended").register("http://again")).toBeGreaterThan(0);
+  expect(await heldFor("ended")).toBeGreaterThan(0);
+});

@@ -79,11 +79,12 @@ export class PostgresPlacements implements LeaseStore, PlacementStore {
     return row?.milliseconds;
   }
 
+  /** A renewal that was sent before and comes after it finds no lease of this process. */
   async release(): Promise<void> {
-    await this.#database.query("UPDATE replica SET lease_until = now() WHERE name = $1 AND incarnation = $2", [
-      this.#replica.name,
-      this.#incarnation,
-    ]);
+    await this.#database.query(
+      "UPDATE replica SET lease_until = now(), incarnation = gen_random_uuid() WHERE name = $1 AND incarnation = $2",
+      [this.#replica.name, this.#incarnation],
+    );
   }
 
   async claim({ organization, id }: Owner, sessionId: string, { path, identity }: WorkspaceFolder): Promise<Claim> {

@@ -88,6 +88,7 @@ export class ReplicaLease {
     this.#unanswered++;
     try {
       const milliseconds = await this.#store.renew(this.#milliseconds <= LEASE_MILLISECONDS);
+      if (this.#isReleased) return;
       if (milliseconds === undefined) this.#replace();
       else this.#renewed(sentAt, milliseconds);
       this.#isFailing = false;
