@@ -6,7 +6,7 @@ import { ChaosMesh } from "./chaos-mesh.ts";
 import { LINE_MODEL } from "./line-model.ts";
 import { LINES_FILE, lineOf, promptOf } from "./next-step.ts";
 
-const CHAT_DEADLINE_MILLISECONDS = 10 * 60 * 1_000;
+const DEADLINE_MILLISECONDS = 10 * 60 * 1_000;
 const SHOWN_LENGTH = 300;
 
 export interface CrowdOptions {
@@ -78,7 +78,7 @@ async function chat(mesh: ChaosMesh, number: number, workspace: string): Promise
       model: LINE_MODEL,
       permission_mode: "bypassPermissions",
     }),
-    signal: AbortSignal.timeout(CHAT_DEADLINE_MILLISECONDS),
+    signal: AbortSignal.timeout(DEADLINE_MILLISECONDS),
   });
   const body = await response.text();
   if (!response.ok) return `refused with ${response.status}: ${body.slice(0, SHOWN_LENGTH)}`;
@@ -87,7 +87,7 @@ async function chat(mesh: ChaosMesh, number: number, workspace: string): Promise
 
 async function command(mesh: ChaosMesh, number: number, workspace: string): Promise<string> {
   const words = ["ask", "--json", "--permission-mode", "bypassPermissions", "--model", LINE_MODEL, promptOf(number, 1)];
-  const { code, stdout, stderr } = await mesh.mesh.hlvm(words, { cwd: workspace });
+  const { code, stdout, stderr } = await mesh.mesh.hlvm(words, { cwd: workspace, deadlineMilliseconds: DEADLINE_MILLISECONDS });
   if (code !== 0) return `exit code ${code}: ${(stderr || stdout).slice(-SHOWN_LENGTH)}`;
   return finalFault(stdout);
 }

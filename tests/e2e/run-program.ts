@@ -7,6 +7,8 @@ export interface ProgramOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Called for each line of standard output as it comes. */
   readonly onLine?: (line: string, program: { interrupt: () => void }) => void;
+  /** Then it is killed; 90 s where it is left out. */
+  readonly deadlineMilliseconds?: number;
 }
 
 export interface Ended {
@@ -22,7 +24,7 @@ const DEADLINE_MILLISECONDS = 90_000;
 export async function runProgram(command: string, programArguments: readonly string[], options: ProgramOptions): Promise<Ended> {
   const started = performance.now();
   const child = spawn(command, programArguments, { cwd: options.cwd, env: options.environment, stdio: ["ignore", "pipe", "pipe"] });
-  const deadline = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MILLISECONDS);
+  const deadline = setTimeout(() => child.kill("SIGKILL"), options.deadlineMilliseconds ?? DEADLINE_MILLISECONDS);
   let stdout = "";
   let stderr = "";
   createInterface({ input: child.stdout }).on("line", (line) => {

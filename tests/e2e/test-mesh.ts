@@ -54,9 +54,9 @@ export async function startTestMesh(
     state: readMeshState(directory)!,
     hlvm: (programArguments, options = {}) =>
       runProgram(program, programArguments, {
+        ...options,
         cwd: options.cwd ?? directory,
         environment: { ...environment, ...options.environment },
-        onLine: options.onLine,
       }),
     stop: async () => {
       up.kill("SIGINT");
