@@ -5,8 +5,8 @@
  * answers: it would be slow for its first hundreds of turns. So it gathers what it needs at once, and compiles after fewer calls.
  * V8 lets a heap grow for as long as the machine has memory before it collects what is old: with 500 runs an orchestrator took
  * 700 MB, of which it needed half (`npm run bench -- many-runs`).
- * What is young is collected twice as seldom as by default where much is going on: the model gateway answers 8 % more requests a
- * second with it (`npm run bench -- gateway`, 64 clients). A service that has little to do takes no more memory for it.
+ * Young objects have twice the room that they have by default, and are collected half as often where much is going on: the model
+ * gateway answers 8 % more requests a second with it (`npm run bench -- gateway`, 64 clients).
  * That Node calls the stripping of types by a program experimental is known here, and nothing for a service's log.
  */
 export const NODE_FLAGS: readonly string[] = [

@@ -21,7 +21,7 @@ export interface LeaseStore {
   /**
    * @param knowsOthers whether this process counts on the short lease already. Until it does, the one that it may still count on
    *   is not made shorter: the answer that tells of other replicas may be lost
-   * @returns for how many milliseconds; undefined where another process has taken the name meanwhile
+   * @returns for how many milliseconds; undefined where another process has taken the name meanwhile, or this one has released it
    */
   readonly renew: (knowsOthers: boolean) => Promise<number | undefined>;
   /** Ends the lease, so that others take the sessions over at once. */
