@@ -91,15 +91,13 @@ describe.skipIf(reason !== "")(`two gateways of a mesh share two llama-servers${
     await Promise.all(["one", "two", "three"].flatMap((name) => callDoors(name, () => undefined)));
     expect(watched.mostTogether).toBe(SLOTS * servers.length);
     expect(watched.mostDeferred).toBe(0);
-    await expect.poll(() => watched.processing).toEqual([0, 0]);
+    await expect.poll(() => watched.processing, { timeout: 30_000 }).toEqual([0, 0]);
     const seen = new Map<unknown, unknown>();
-    await expect
-      .poll(async () => {
-        const [pool] = await mesh.rows("model", "pool");
-        seen.set(pool!.replica, pool);
-        return seen.size;
-      })
-      .toBe(2);
+    const look = async (): Promise<number> => {
+      const [pool] = await mesh.rows("model", "pool");
+      return seen.set(pool!.replica, pool).size;
+    };
+    await expect.poll(look, { timeout: 30_000 }).toBe(2);
     for (const pool of seen.values()) {
       expect(pool).toMatchObject({ queued_interactive: 0, queued_batch: 0 });
       expect(pool).toMatchObject({ instances: servers.map(() => ({ state: "ready", slots: SLOTS, own_slots: 1, in_flight: 0 })) });

@@ -17,6 +17,8 @@ export class FakeLlama {
   /** What it answers by path and query; a value is sent as JSON. */
   readonly fixed: Record<string, unknown>;
   readonly chats: AskedChat[] = [];
+  /** What it does with what has no fixed answer; it is not found where there is nothing. */
+  onOther: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** What it does with a chat; it waits for the test where there is nothing. */
   onChat: ((chat: AskedChat) => void) | undefined;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
@@ -54,7 +56,11 @@ export class FakeLlama {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const value = this.fixed[request.url ?? ""];
     if (value !== undefined) return void response.end(JSON.stringify(value));
-    if (request.url !== "/v1/chat/completions") return void response.writeHead(404).end("{}");
+    if (request.url !== "/v1/chat/completions") {
+      if (this.onOther === undefined) response.writeHead(404).end("{}");
+      else this.onOther(request, response);
+      return;
+    }
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as AskedChat["body"];
     const chat: AskedChat = { body, headers: request.headers, response };
     this.chats.push(chat);

@@ -1,25 +1,25 @@
 import { messageOf } from "@hlvm/errors/message-of";
 import { classifyModel } from "../../domain/classify-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
-import { ModelError } from "../../domain/model-error.ts";
+import type { ModelError } from "../../domain/model-error.ts";
 import type { Replica } from "../../domain/pool/slot-share.ts";
 import { askJson } from "../ask-json.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
 import { fieldsOf } from "../fields-of.ts";
 import { NamedAnswers, type NamedAnswersSettings } from "./named-answers.ts";
+import { onKeptConnection } from "../on-kept-connection.ts";
 import { sendHttp } from "../send-http.ts";
 import { oneAnswer } from "./one-answer.ts";
+import { SILENT, silent, STARTING, starting } from "./not-ready.ts";
 import { SlotGroup } from "./slot-group.ts";
 
 export const LLAMA = "llama";
 
 const ASK_MILLISECONDS = 2_000;
-/** Tried for one question. */
-const MOST_CONNECTIONS = 4;
 const BELIEVED_MILLISECONDS = 5_000;
 const FAILURE_BELIEVED_MILLISECONDS = 3_000;
-const STARTING_BELIEVED_MILLISECONDS = 1_000;
+const NOT_READY_BELIEVED_MILLISECONDS = 1_000;
 /** What `/health` answers while a model is loaded. */
 const LOADING_STATUS = 503;
 /** For a server that does not tell: no promise beyond one request at a time. */
@@ -130,6 +130,11 @@ export class LlamaInstance {
     return this.failure?.reason === STARTING;
   }
 
+  /** Whether it may be well, and has only not said so in time. */
+  get isSilent(): boolean {
+    return this.failure?.reason === SILENT || this.failure?.reason === "connection_lost";
+  }
+
   /** Whether it takes new requests. */
   get isOpen(): boolean {
     return this.failure === undefined && this.drain === undefined;
@@ -160,7 +165,8 @@ export class LlamaInstance {
   }
 
   async #ask(): Promise<void> {
-    const exchange = new Exchange(LLAMA, AbortSignal.timeout(ASK_MILLISECONDS), () => undefined);
+    const late = AbortSignal.timeout(ASK_MILLISECONDS);
+    const exchange = new Exchange(LLAMA, late, () => undefined);
     try {
       await this.#askHealth(exchange);
       const [properties, list] = await Promise.all([
@@ -168,8 +174,10 @@ export class LlamaInstance {
         this.#get<ModelList>(exchange, "/v1/models"),
       ]);
       const models = list.data ?? [];
-      if (properties.role === "router") await this.#readRouter(exchange, models);
-      else {
+      if (properties.role === "router") {
+        this.answers.isPossible = false;
+        await this.#readRouter(exchange, models);
+      } else {
         const group = this.groups[0] ?? new SlotGroup(this, "", this.#replica);
         await this.answers.list(exchange);
         await this.#readServer(exchange, { group, models, properties, query: "" });
@@ -179,8 +187,9 @@ export class LlamaInstance {
       this.failure = undefined;
       this.#believedUntil = Date.now() + BELIEVED_MILLISECONDS;
     } catch (thrown) {
-      this.#fail(exchange.failure(thrown));
-      this.#believedUntil = Date.now() + (this.isStarting ? STARTING_BELIEVED_MILLISECONDS : FAILURE_BELIEVED_MILLISECONDS);
+      this.#fail(late.aborted ? silent(this.name, ASK_MILLISECONDS, NOT_READY_BELIEVED_MILLISECONDS) : exchange.failure(thrown));
+      const mayBeReady = this.isStarting || this.isSilent;
+      this.#believedUntil = Date.now() + (mayBeReady ? NOT_READY_BELIEVED_MILLISECONDS : FAILURE_BELIEVED_MILLISECONDS);
     } finally {
       exchange.close();
     }
@@ -235,41 +244,17 @@ export class LlamaInstance {
 
   /** Whatever else it answers, servers without the path too, `/props` decides. @throws ModelError where it is loading its model */
   async #askHealth(exchange: Exchange): Promise<void> {
-    const status = await this.#connected(exchange, async () => {
+    const status = await onKeptConnection(exchange, async () => {
       const answer = await sendHttp(exchange, `${this.url}/health`, { method: "GET", headers: {} });
       await answer.text();
       return answer.status;
     });
-    if (status === LOADING_STATUS) throw starting(this.name);
+    if (status === LOADING_STATUS) throw starting(this.name, NOT_READY_BELIEVED_MILLISECONDS);
   }
 
   #get<T extends object>(exchange: Exchange, path: string): Promise<T> {
-    return this.#connected(exchange, () => askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} }));
+    return onKeptConnection(exchange, () => askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} }));
   }
-
-  /** Asked again where an idle connection was ended just as it was used: llama-server does so, and it says nothing of its health. */
-  async #connected<T>(exchange: Exchange, ask: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await ask();
-      } catch (thrown) {
-        if (attempt === MOST_CONNECTIONS || exchange.failure(thrown).reason !== "connection_lost") throw thrown;
-      }
-    }
-  }
-}
-
-const STARTING = "server_starting";
-
-function starting(name: string): ModelError {
-  return new ModelError({
-    class: "transient",
-    reason: STARTING,
-    message: `${name} is loading its model.`,
-    advice: "Ask again in a little while.",
-    provider: LLAMA,
-    retryAfterMilliseconds: STARTING_BELIEVED_MILLISECONDS,
-  });
 }
 
 interface ReadServer {

@@ -165,6 +165,34 @@ describe("the pool", () => {
     expect(await provider.list()).toHaveLength(1);
   });
 
+  it("lets a request be made again for which no server said in time that it is well: the machine may be busy", async () => {
+    const held = await startHeld(1);
+    held.health = "silent";
+    const provider = new LlamaProvider({ urls: [held.url] });
+    await expect(ask(provider, generation)).rejects.toMatchObject({
+      reason: "server_silent",
+      isRetried: true,
+      message: expect.stringContaining(held.url),
+    });
+    held.health = "well";
+    forget();
+    const next = held.arrived();
+    const asked = ask(provider, generation);
+    await next;
+    answer(held.open[0]);
+    expect(textIn(await asked)).toBe("Hello, world.");
+  });
+
+  it("knows a model although its server did not say in time that it is well the first time", async () => {
+    const held = await startHeld(1);
+    held.health = "silent";
+    const provider = new LlamaProvider({ urls: [held.url] });
+    await expect(provider.list()).rejects.toMatchObject({ reason: "server_silent" });
+    const described = provider.describe("m");
+    held.health = "well";
+    expect(await described).toMatchObject({ name: "m" });
+  });
+
   it("waits for no server that failed before where another one serves the model", async () => {
     const [failing, alive] = [await startHeld(4), await startHeld(1)];
     failing.health = "failing";

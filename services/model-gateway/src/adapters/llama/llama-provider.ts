@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
 import type { Delta, Finish, Generation, Message, Part } from "../../domain/generation.ts";
 import type { ModelDescription } from "../../domain/model.ts";
@@ -6,24 +7,21 @@ import { WEIGHT_OF_PIECE, weightedTokens } from "../../domain/pool/weighted-toke
 import type { NamedAnswer, Provider } from "../../domain/provider.ts";
 import { HANDED_OVER } from "../../domain/resume/handed-over.ts";
 import { notResumable } from "../../domain/resume/not-resumable.ts";
-import { Exchange } from "../exchange.ts";
 import { findCrossTalk } from "./canary.ts";
 import { countLlamaTokens } from "./count-llama-tokens.ts";
-import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
+import { findAnswer } from "./find-answer.ts";
+import { distrust, judged } from "./judge-failure.ts";
+import type { LlamaInstance } from "./llama-instance.ts";
 import { LlamaPool, noServers } from "./llama-pool.ts";
-import { CROSS_TALK } from "./one-answer.ts";
+import { SILENT } from "./not-ready.ts";
 import { PoolRequest } from "./pool-request.ts";
 import { ServerList, type ServerListSettings } from "./server-list.ts";
 import type { Lease, SlotGroup } from "./slot-group.ts";
 import { warmPrefix } from "./warm-prefix.ts";
 
-const DOWN = new Set(["provider_unreachable", "connection_lost"]);
-/** What llama-server answers where the model wrote a tool call that its template's parser cannot read. */
-const UNPARSABLE_OUTPUT = /failed to parse input/i;
-/** A context size in llama-server's refusal: "the available context size (8192 tokens)". */
-const CONTEXT_SIZE = /context size \((\d+)/i;
+/** Less than the deadline of whoever asks which model a name stands for. */
+const DESCRIBE_MILLISECONDS = 8_000;
 const ANSWERS_BETWEEN_CANARIES = 64;
-const LOOK_UP_MILLISECONDS = 2_000;
 /** Longer than reading any prompt takes. */
 const WARM_MILLISECONDS = 120_000;
 
@@ -64,8 +62,17 @@ export class LlamaProvider implements Provider {
     );
   }
 
+  /** Where no server says that it is well, asks for some seconds: on a busy machine one may be. */
   async describe(name: string): Promise<ModelDescription | undefined> {
-    return (await this.list()).find((model) => model.name === name);
+    const until = performance.now() + DESCRIBE_MILLISECONDS;
+    for (;;) {
+      try {
+        return (await this.list()).find((model) => model.name === name);
+      } catch (thrown) {
+        if (!(thrown instanceof ModelError && thrown.reason === SILENT) || performance.now() > until) throw thrown;
+        await sleep(thrown.retryAfterMilliseconds);
+      }
+    }
   }
 
   /** Of the servers that have a model now, with the /v1. @throws ModelError where none has */
@@ -84,7 +91,7 @@ export class LlamaProvider implements Provider {
 
   /** The server that has the answer gives it from its beginning, in the slot that it has. */
   async *resume(named: NamedAnswer, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
-    const instance = await this.#holderOf(named, signal);
+    const instance = await findAnswer(this.pool, named.answerName, signal, heard);
     const group = instance.groups[0]!;
     await instance.answers.take(named.answerName);
     const lease = group.take(new PoolRequest({ ...named, messages: [], tools: [], maximumOutputTokens: 0, temperature: undefined }));
@@ -100,22 +107,6 @@ export class LlamaProvider implements Provider {
       leave(instance, named.answerName, signal);
       this.pool.release(lease, undefined);
     }
-  }
-
-  async #holderOf({ answerName }: NamedAnswer, signal: AbortSignal): Promise<LlamaInstance> {
-    const exchange = new Exchange(LLAMA, AbortSignal.any([signal, AbortSignal.timeout(LOOK_UP_MILLISECONDS)]), () => undefined);
-    try {
-      const instances = (await this.pool.instances()).filter(({ answers, groups }) => answers.isPossible && groups.length > 0);
-      const found = await Promise.all(
-        instances.map(async (instance) => ({ instance, bytes: await instance.answers.bytesOf(answerName, exchange) })),
-      );
-      // A server that was asked first and gave up may have a beginning of it.
-      const [most] = found.toSorted((one, other) => (other.bytes ?? -1) - (one.bytes ?? -1));
-      if (most?.bytes !== undefined) return most.instance;
-    } finally {
-      exchange.close();
-    }
-    throw notResumable("no llama-server has it");
   }
 
   async *generate(generation: Generation, signal: AbortSignal, heard: () => void): AsyncGenerator<Delta, void> {
@@ -213,38 +204,4 @@ function leave({ answers }: LlamaInstance, name: string, { aborted, reason }: Ab
 
 function gaveWay(lease: Lease): boolean {
   return lease.givingWay.signal.aborted && lease.spokeAt === undefined;
-}
-
-/** What a failure says of the server, and what it is called. */
-function judged(thrown: unknown, { group, spokeAt }: Lease): unknown {
-  if (!(thrown instanceof ModelError)) return thrown;
-  if (UNPARSABLE_OUTPUT.test(thrown.message)) return unparsableOutput(thrown);
-  // A server may end an idle connection just as it is used again: what it says of itself then decides.
-  if (thrown.reason === "connection_lost" && spokeAt === undefined) group.instance.doubt();
-  else if (DOWN.has(thrown.reason)) group.instance.doubt(thrown);
-  if (thrown.reason === CROSS_TALK) distrust(group.instance, "it went on with the answer to another request");
-  if (thrown.class === "context_overflow") {
-    group.provenWindow = Math.min(group.provenWindow, Number(CONTEXT_SIZE.exec(thrown.message)?.[1] ?? Number.POSITIVE_INFINITY));
-    group.instance.doubt();
-  }
-  return thrown;
-}
-
-/** Nobody's conversation goes there before a person has looked at it. */
-function distrust(instance: LlamaInstance, what: string): void {
-  const why = `it mixes conversations up: ${what}; start it with --cache-ram 0 --no-cache-idle-slots, then resume it`;
-  instance.drain = { kind: "distrusted", why, since: new Date() };
-  instance.lastError = what;
-}
-
-function unparsableOutput(cause: ModelError): ModelError {
-  return new ModelError({
-    class: "transient",
-    reason: "model_output_unparsable",
-    message: `${LLAMA}'s model wrote what its own template cannot read: ${cause.message}`,
-    advice: "Ask again; if it stays, take another model with --model, or give the server another --chat-template.",
-    provider: LLAMA,
-    providerCode: cause.providerCode,
-    cause,
-  });
 }

@@ -1,9 +1,12 @@
 import { Exchange } from "../exchange.ts";
 import { askJson } from "../ask-json.ts";
 import { fieldsOf } from "../fields-of.ts";
+import { onKeptConnection } from "../on-kept-connection.ts";
 import { sendHttp } from "../send-http.ts";
 
 const END_MILLISECONDS = 2_000;
+/** Any other failure says that the server knows of no such thing, or that it is not there: nor is an answer then. */
+const UNANSWERED = new Set(["connection_lost", "provider_timeout", "cancelled"]);
 
 /** An answer that a server goes on with, as it lists it. */
 interface ListedAnswer {
@@ -27,8 +30,8 @@ export interface NamedAnswersSettings {
  * before its last token: those whose gateway was killed are found by their prefix, and ended where nobody takes them over.
  */
 export class NamedAnswers {
-  /** Whether the server can do that; known once it was listed. */
-  isPossible = false;
+  /** Whether the server can do that; undefined before it has said so. */
+  isPossible: boolean | undefined;
   readonly #settings: NamedAnswersSettings;
   readonly #ours = new Set<string>();
   readonly #ending = new Map<string, Promise<void>>();
@@ -77,11 +80,16 @@ export class NamedAnswers {
     setTimeout(() => void this.end(name), this.#settings.graceMilliseconds).unref();
   }
 
-  /** Finds those of a gateway that is gone, and ends those that nobody has come back for. Servers that know of no such thing have none. */
+  /**
+   * Finds those of a gateway that is gone, and ends those that nobody has come back for. Servers that know of no such thing have none;
+   * of one that does not answer, what was known stays so.
+   */
   async list(exchange: Exchange): Promise<void> {
     const { prefix, graceMilliseconds } = this.#settings;
     if (prefix === "") return;
-    const running = (await this.#ask(exchange, prefix)).filter(({ name, isDone }) => !isDone && !this.#ours.has(name));
+    const listed = await this.#ask(exchange, prefix).catch(() => undefined);
+    if (listed === undefined) return;
+    const running = listed.filter(({ name, isDone }) => !isDone && !this.#ours.has(name));
     const now = performance.now();
     const known = new Map(running.map(({ name }) => [name, this.#orphans.get(name) ?? now]));
     this.#orphans.clear();
@@ -91,7 +99,7 @@ export class NamedAnswers {
     }
   }
 
-  /** How much of an answer the server has; undefined where it has none of that name. @throws ModelError */
+  /** How much of an answer the server has; undefined where it has none of that name. @throws ModelError where it does not answer */
   async bytesOf(name: string, exchange: Exchange): Promise<number | undefined> {
     return (await this.#ask(exchange, name)).find((answer) => answer.name === name)?.bytes;
   }
@@ -99,7 +107,11 @@ export class NamedAnswers {
   async #ask(exchange: Exchange, name: string): Promise<readonly ListedAnswer[]> {
     const { provider, url } = this.#settings;
     const question = { provider, url: `${url}/v1/streams/lookup`, headers: {}, body: { conversation_ids: [name] } };
-    const listed = await askJson<object>(exchange, question).catch(() => undefined);
+    const listed = await onKeptConnection(exchange, () => askJson<object>(exchange, question)).catch((thrown: unknown) => {
+      const failure = exchange.failure(thrown);
+      if (UNANSWERED.has(failure.reason)) throw failure;
+      return undefined;
+    });
     this.isPossible = Array.isArray(listed);
     if (!Array.isArray(listed)) return [];
     return listed

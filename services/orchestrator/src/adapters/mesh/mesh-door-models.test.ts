@@ -69,7 +69,7 @@ describe("an answer for a program whose way to the gateway is lost", () => {
       throw lost;
     };
     const events: ModelEvent[] = [];
-    await expect(read(events)).rejects.toMatchObject({ code: "unavailable", message: "connection lost" });
+    await expect(read(events)).rejects.toMatchObject({ code: "unavailable", message: "connection lost. gone" });
     expect(casesOf(events)).toEqual(["At "]);
     expect(server.asked).toEqual(["generate", "resume"]);
   });

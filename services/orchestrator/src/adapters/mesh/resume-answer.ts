@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallLimits } from "@hlvm/call-stream/open-stream";
 import {
   ModelErrorSchema,
@@ -27,7 +27,7 @@ export interface ResumedCall {
 
 /**
  * One answer of a model, whose caller comes back to it where the connection is lost: nothing of it twice, and nothing left out.
- * @throws ConnectError what the answer failed with; where the gateway has it no more, how the connection was lost
+ * @throws ConnectError what the answer failed with; where no gateway has it any more, `unavailable`, how the connection was lost and why
  */
 export async function* resumeAnswer(value: GenerateRequest, call: ResumedCall): AsyncGenerator<GenerateResponse, void> {
   const reading = new Reading();
@@ -39,11 +39,11 @@ export async function* resumeAnswer(value: GenerateRequest, call: ResumedCall): 
       return;
     } catch (thrown) {
       if (call.signal.aborted) throw thrown;
-      if (!reading.mayResume || !isLost(thrown)) throw isGone(thrown) ? lost : thrown;
+      if (!reading.mayResume || !isLost(thrown)) throw isGone(thrown) ? notResumed(lost, ConnectError.from(thrown).rawMessage) : thrown;
       if (reading.isConnected) {
         lost = thrown;
         reading.lose();
-      } else if (reading.remainingMilliseconds === 0) throw lost;
+      } else if (reading.remainingMilliseconds === 0) throw notResumed(lost, "No gateway had the answer in the time for which it is kept.");
     }
     await sleep(PAUSE_MILLISECONDS * (0.5 + Math.random()), undefined, { signal: call.signal });
   }
@@ -111,6 +111,10 @@ async function* comeBack(reading: Reading, call: ResumedCall): AsyncGenerator<St
 
 function isFinish(response: StreamCallsResponse["response"]): boolean {
   return response.case === "generate" && response.value.event.case === "finish";
+}
+
+function notResumed(lost: unknown, why: string): ConnectError {
+  return new ConnectError(`${ConnectError.from(lost).rawMessage}. ${why}`, Code.Unavailable, undefined, undefined, lost);
 }
 
 /** The way to the gateway failed, and not the model. */
