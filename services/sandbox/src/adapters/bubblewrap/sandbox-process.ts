@@ -6,6 +6,8 @@ import { bubblewrapArguments, descriptors, type SandboxLayout } from "./bubblewr
 
 const MAXIMUM_COMPLAINT_CHARACTERS = 4_096;
 const MAXIMUM_INFORMATION_CHARACTERS = 4_096;
+/** A bwrap that has not told its init process by then hangs before it has one. */
+const LONGEST_START_MILLISECONDS = 5_000;
 
 export interface SandboxProcessOptions {
   readonly bubblewrap: string;
@@ -36,7 +38,7 @@ export interface SandboxProcess {
   readonly release: () => void;
   /** Resolves when bwrap has ended and nobody holds its pipes any more. */
   readonly exited: Promise<SandboxExit>;
-  /** Ends everything inside: bwrap's end is the end of its init process, and that the end of the process namespace. */
+  /** Ends bwrap and its init process, and with that one everything inside. While bwrap starts it, that takes until it is known. */
   readonly kill: () => void;
 }
 
@@ -71,7 +73,7 @@ export function startSandboxProcess({ bubblewrap, layout, seccomp, owner }: Sand
     initProcess,
     release: () => void (pipeOf(child, descriptors.block) as Writable | undefined)?.end("x"),
     exited,
-    kill: () => child.kill("SIGKILL"),
+    kill: () => void killWithInit(child, initProcess),
   };
 }
 
@@ -93,6 +95,24 @@ function initProcessId(child: ChildProcess, exited: Promise<SandboxExit>): Promi
     });
   });
   return Promise.race([told, exited.then(({ complaint }) => Promise.reject(new Error(complaint)))]);
+}
+
+/**
+ * The init process waits for bwrap before it is bound to its life: where only bwrap is killed meanwhile, it waits for ever. Both are
+ * killed in one go, so that nobody else can have its id.
+ */
+async function killWithInit(child: ChildProcess, initProcess: Promise<number>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, LONGEST_START_MILLISECONDS);
+  const id = await Promise.race([initProcess.catch(() => undefined), late.promise]);
+  clearTimeout(timer);
+  if (child.killed || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGKILL");
+  try {
+    if (id !== undefined) process.kill(id, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
 }
 
 function exitOf(child: ChildProcess): Promise<SandboxExit> {

@@ -1,6 +1,7 @@
 // The process that starts sandboxes. The kernel copies a process's page tables when it starts another, with
 // all of its threads waiting: 1 ms for this small one, 6 for the service.
 import type { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { messageOf } from "@hlvm/errors/message-of";
 import { startInGroup } from "../limits/group-entry.ts";
 import { startSandboxProcess, type SandboxExit, type SandboxProcess } from "./sandbox-process.ts";
@@ -9,11 +10,16 @@ import type { FromSpawner, ToSpawner } from "./spawner-messages.ts";
 /** Of one process's output that nobody has taken yet; then its pipes wait. */
 const MAXIMUM_WAITING_BYTES = 1024 * 1024;
 
+/** Longer than a sandbox takes to end, one that is being started too. */
+const LONGEST_LEAVE_MILLISECONDS = 6_000;
+
 const sandboxes = new Map<number, { readonly sandbox: SandboxProcess; waiting: number }>();
+let isLeaving = false;
 /** Where the service is gone, `disconnect` ends this process. */
 const send = (message: FromSpawner): void => void process.send?.(message, undefined, undefined, () => undefined);
 
 function start({ id, options, entry }: Extract<ToSpawner, { kind: "start" }>): void {
+  if (isLeaving) return;
   const isRunner = options.layout.occupant.kind === "runner";
   let sandbox: SandboxProcess;
   try {
@@ -54,9 +60,21 @@ function end(id: number, exit: SandboxExit): void {
   send({ kind: "exited", id, exit });
 }
 
-process.on("disconnect", () => process.exit());
+/** The service is gone or wants nothing more: every sandbox is ended before this process is, also one that is being started. */
+async function leave(): Promise<void> {
+  if (isLeaving) return;
+  isLeaving = true;
+  const ended = Array.from(sandboxes.values(), ({ sandbox }) => {
+    sandbox.kill();
+    return sandbox.exited;
+  });
+  await Promise.race([Promise.all(ended), wait(LONGEST_LEAVE_MILLISECONDS)]);
+  process.exit();
+}
+
+process.on("disconnect", () => void leave());
 // Node tells no `disconnect` where the service is killed before it has acknowledged a descriptor. Nothing is ever written here.
-process.stdin.on("close", () => process.exit()).resume();
+process.stdin.on("close", () => void leave()).resume();
 // Ctrl-C at a terminal reaches every process of the group: the service decides when its sandboxes end.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 

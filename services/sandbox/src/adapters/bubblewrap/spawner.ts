@@ -77,7 +77,7 @@ export class Spawner {
     };
   }
 
-  /** Ends the process, and with it every sandbox that it has started. */
+  /** Has the process end every sandbox that it has started, and then itself. */
   close(): void {
     if (this.#child !== undefined) this.#lose(this.#child, "the sandbox service is closing");
   }
@@ -122,11 +122,13 @@ export class Spawner {
     held.taken = 0;
   }
 
-  /** What the process has started ends with it: bwrap dies with its parent. The next start gets a new one. */
+  /** What the process has started ends before it, or with it: bwrap dies with its parent. The next start gets a new one. */
   #lose(child: ChildProcess, complaint: string): void {
     if (this.#child !== child) return;
     this.#child = undefined;
-    child.kill("SIGKILL");
+    if (child.connected) child.disconnect();
+    child.stdin!.destroy();
+    keepAwake(child, false);
     for (const [id, held] of this.#processes) this.#end(id, held, { code: null, complaint });
   }
 
