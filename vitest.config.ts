@@ -18,8 +18,8 @@ export default defineConfig({
     // take minutes.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // Starting a process takes over a second where both processors are busy.
-    expect: { poll: { timeout: 10_000 } },
+    // Nor this: starting a process takes over a second where both processors are busy.
+    expect: { poll: { timeout: 30_000 } },
     pool: "forks",
     // As the services are started: see NODE_FLAGS.
     execArgv: ["--disable-warning=ExperimentalWarning"],

@@ -4,7 +4,7 @@ import { ClaudeCodeProvider } from "./adapters/claude-code/claude-code-provider.
 import { CLAUDE_CODE } from "./adapters/claude-code/claude-failure.ts";
 import { DemoProvider } from "./adapters/demo/demo-provider.ts";
 import { withEmbeddings } from "./adapters/embeddings/with-embeddings.ts";
-import { LLAMA } from "./adapters/llama/llama-instance.ts";
+import { LLAMA } from "./adapters/llama/provider-name.ts";
 import { LocalProvider } from "./adapters/llama/local-provider.ts";
 import { LlamaProvider } from "./adapters/llama/llama-provider.ts";
 import { OpenaiProvider } from "./adapters/openai/openai-provider.ts";

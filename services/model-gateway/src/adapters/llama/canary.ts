@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { askJson } from "../ask-json.ts";
 import { Exchange } from "../exchange.ts";
 import { fieldsOf } from "../fields-of.ts";
-import { LLAMA } from "./llama-instance.ts";
+import { LLAMA } from "./provider-name.ts";
 
 const CANARY_MILLISECONDS = 30_000;
 const ANSWER_TOKENS = 24;

@@ -4,7 +4,7 @@ import { askJson } from "../ask-json.ts";
 import { wholeDialect } from "../chat-completions/dialect.ts";
 import { chatInput } from "../chat-completions/chat-request.ts";
 import { countInExchange } from "../count-in-exchange.ts";
-import { LLAMA } from "./llama-instance.ts";
+import { LLAMA } from "./provider-name.ts";
 
 /**
  * What a request comes to after the model's own template and tokenizer. A llama-server tells in one call; one from before it

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { notResumable } from "../../domain/resume/not-resumable.ts";
 import { Exchange } from "../exchange.ts";
-import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
+import type { LlamaInstance } from "./llama-instance.ts";
+import { LLAMA } from "./provider-name.ts";
 import type { LlamaPool } from "./llama-pool.ts";
 
 const ASK_MILLISECONDS = 2_000;

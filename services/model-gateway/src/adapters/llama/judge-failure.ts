@@ -1,5 +1,6 @@
 import { ModelError } from "../../domain/model-error.ts";
-import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
+import type { LlamaInstance } from "./llama-instance.ts";
+import { LLAMA } from "./provider-name.ts";
 import { CROSS_TALK } from "./one-answer.ts";
 import type { Lease } from "./slot-group.ts";
 

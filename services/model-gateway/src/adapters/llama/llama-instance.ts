@@ -3,54 +3,23 @@ import { classifyModel } from "../../domain/classify-model.ts";
 import type { ModelDescription } from "../../domain/model.ts";
 import type { ModelError } from "../../domain/model-error.ts";
 import type { Replica } from "../../domain/pool/slot-share.ts";
-import { askJson } from "../ask-json.ts";
 import { ChatCompletionsProvider } from "../chat-completions/chat-completions-provider.ts";
 import { Exchange } from "../exchange.ts";
-import { fieldsOf } from "../fields-of.ts";
 import { NamedAnswers, type NamedAnswersSettings } from "./named-answers.ts";
-import { onKeptConnection } from "../on-kept-connection.ts";
-import { sendHttp } from "../send-http.ts";
 import { oneAnswer } from "./one-answer.ts";
 import { SILENT, silent, STARTING, starting } from "./not-ready.ts";
+import { LLAMA } from "./provider-name.ts";
+import { ServerQuestions, type ListedModel, type ServerProperties, type SlotUse } from "./server-questions.ts";
 import { SlotGroup } from "./slot-group.ts";
-
-export const LLAMA = "llama";
 
 const ASK_MILLISECONDS = 2_000;
 const BELIEVED_MILLISECONDS = 5_000;
 const FAILURE_BELIEVED_MILLISECONDS = 3_000;
 const NOT_READY_BELIEVED_MILLISECONDS = 1_000;
-/** What `/health` answers while a model is loaded. */
-const LOADING_STATUS = 503;
 /** For a server that does not tell: no promise beyond one request at a time. */
 const UNTOLD_CONTEXT_WINDOW = 4_096;
 const UNTOLD_SLOTS = 1;
 const ALONE: Replica = { index: 0, count: 1 };
-
-interface Properties {
-  /** `router`: it stands before a server for each of its models. */
-  readonly role?: string;
-  readonly total_slots?: number;
-  readonly default_generation_settings?: { readonly n_ctx?: number };
-  readonly chat_template?: string;
-  /** Whether the model sees: servers that were given a projector beside it. */
-  readonly modalities?: { readonly vision?: boolean };
-  /** Newer servers say themselves what the template makes of tools. */
-  readonly chat_template_caps?: { readonly supports_tools?: boolean };
-  /** Whether `/slots` is there. */
-  readonly endpoint_slots?: boolean;
-}
-
-interface ListedModel {
-  readonly id: string;
-  readonly meta?: { readonly n_params?: number; readonly n_ctx?: number } | null;
-  /** Of a router's model: `unloaded`, `loading`, `loaded` …; it is loaded when it is first asked. */
-  readonly status?: { readonly value?: string; readonly failed?: boolean };
-}
-
-interface ModelList {
-  readonly data?: readonly ListedModel[];
-}
 
 /** Which of its answers a server goes on with when nobody reads them. */
 export type Keeping = Pick<NamedAnswersSettings, "prefix" | "graceMilliseconds">;
@@ -168,19 +137,16 @@ export class LlamaInstance {
     const late = AbortSignal.timeout(ASK_MILLISECONDS);
     const exchange = new Exchange(LLAMA, late, () => undefined);
     try {
-      await this.#askHealth(exchange);
-      const [properties, list] = await Promise.all([
-        this.#get<Properties>(exchange, "/props"),
-        this.#get<ModelList>(exchange, "/v1/models"),
-      ]);
-      const models = list.data ?? [];
+      const questions = new ServerQuestions(this.url, exchange);
+      if (await questions.isLoading()) throw starting(this.name, NOT_READY_BELIEVED_MILLISECONDS);
+      const [properties, models] = await Promise.all([questions.properties(), questions.models()]);
       if (properties.role === "router") {
         this.answers.isPossible = false;
-        await this.#readRouter(exchange, models);
+        await this.#readRouter(questions, models);
       } else {
         const group = this.groups[0] ?? new SlotGroup(this, "", this.#replica);
         await this.answers.list(exchange);
-        await this.#readServer(exchange, { group, models, properties, query: "" });
+        await this.#readServer(questions, { group, models, properties, query: "" });
         this.groups = [group];
       }
       if (this.failure !== undefined || this.since === undefined) this.since = new Date();
@@ -195,7 +161,7 @@ export class LlamaInstance {
     }
   }
 
-  async #readRouter(exchange: Exchange, models: readonly ListedModel[]): Promise<void> {
+  async #readRouter(questions: ServerQuestions, models: readonly ListedModel[]): Promise<void> {
     const usable = models.filter(({ status }) => status?.failed !== true);
     this.groups = await Promise.all(
       usable.map(async (model) => {
@@ -203,15 +169,15 @@ export class LlamaInstance {
           this.groups.find((each) => each.models.some(({ name }) => name === model.id)) ?? new SlotGroup(this, model.id, this.#replica);
         const query = `?model=${encodeURIComponent(model.id)}&autoload=false`;
         const isLoaded = model.status?.value === "loaded";
-        const properties = isLoaded ? await this.#get<Properties>(exchange, `/props${query}`) : {};
-        await this.#readServer(exchange, { group, models: [model], properties, query });
+        const properties = isLoaded ? await questions.properties(query) : {};
+        await this.#readServer(questions, { group, models: [model], properties, query });
         return group;
       }),
     );
   }
 
-  async #readServer(exchange: Exchange, { group, models, properties, query }: ReadServer): Promise<void> {
-    const slots = properties.endpoint_slots === true ? await this.#slots(exchange, query) : undefined;
+  async #readServer(questions: ServerQuestions, { group, models, properties, query }: ReadServer): Promise<void> {
+    const slots = properties.endpoint_slots === true ? await this.#slots(questions, query) : undefined;
     const told = [properties.default_generation_settings?.n_ctx ?? 0, ...(slots?.windows ?? [])].filter((size) => size > 0);
     const describe = ({ id, meta }: ListedModel): ModelDescription =>
       classifyModel({
@@ -226,52 +192,25 @@ export class LlamaInstance {
     group.noteBusy(slots?.busy ?? 0);
   }
 
-  /** Every slot is an object whose other fields differ between versions; a server that does not tell of them is no worse for it. */
-  async #slots(exchange: Exchange, query: string): Promise<{ readonly busy: number; readonly windows: readonly number[] } | undefined> {
+  /** A server that does not tell of its slots is no worse for it. */
+  async #slots(questions: ServerQuestions, query: string): Promise<SlotUse | undefined> {
     try {
-      const answer: unknown = await this.#get(exchange, `/slots${query}`);
-      if (!Array.isArray(answer)) return undefined;
-      const slots = answer.map(fieldsOf);
-      return {
-        busy: slots.filter(isBusy).length,
-        windows: slots.flatMap(({ n_ctx: window }) => (typeof window === "number" ? [window] : [])),
-      };
+      return await questions.slots(query);
     } catch (thrown) {
       this.lastError = `/slots: ${messageOf(thrown)}`;
       return undefined;
     }
-  }
-
-  /** Whatever else it answers, servers without the path too, `/props` decides. @throws ModelError where it is loading its model */
-  async #askHealth(exchange: Exchange): Promise<void> {
-    const status = await onKeptConnection(exchange, async () => {
-      const answer = await sendHttp(exchange, `${this.url}/health`, { method: "GET", headers: {} });
-      await answer.text();
-      return answer.status;
-    });
-    if (status === LOADING_STATUS) throw starting(this.name, NOT_READY_BELIEVED_MILLISECONDS);
-  }
-
-  #get<T extends object>(exchange: Exchange, path: string): Promise<T> {
-    return onKeptConnection(exchange, () => askJson<T>(exchange, { provider: LLAMA, url: `${this.url}${path}`, headers: {} }));
   }
 }
 
 interface ReadServer {
   readonly group: SlotGroup;
   readonly models: readonly ListedModel[];
-  readonly properties: Properties;
+  readonly properties: ServerProperties;
   readonly query: string;
 }
 
-/** `next_token` is an object in some versions and an array of one in others; older ones had no `is_processing`. */
-function isBusy(slot: Readonly<Record<string, unknown>>): boolean {
-  if (typeof slot.is_processing === "boolean") return slot.is_processing;
-  const next = fieldsOf(Array.isArray(slot.next_token) ? slot.next_token[0] : slot.next_token);
-  return next.has_next_token === true;
-}
-
 /** A chat template that has no word of tools leaves them out, and the model never hears of them. */
-function rendersTools({ chat_template: template, chat_template_caps: capabilities }: Properties): boolean {
+function rendersTools({ chat_template: template, chat_template_caps: capabilities }: ServerProperties): boolean {
   return capabilities?.supports_tools ?? (template === undefined || template === "" || /\btools\b/.test(template));
 }

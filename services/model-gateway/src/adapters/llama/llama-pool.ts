@@ -1,8 +1,9 @@
 import { gauge } from "@hlvm/telemetry/instrument";
-import { ModelError } from "../../domain/model-error.ts";
+import type { ModelError } from "../../domain/model-error.ts";
 import { FairQueue, type Queued } from "../../domain/pool/fair-queue.ts";
 import { placeRequest } from "../../domain/pool/place-request.ts";
-import { LLAMA, type LlamaInstance } from "./llama-instance.ts";
+import type { LlamaInstance } from "./llama-instance.ts";
+import { drained, noServers, noSlots, notServed, queueFull } from "./pool-refusals.ts";
 import type { PoolRequest } from "./pool-request.ts";
 import type { Lease, SlotGroup } from "./slot-group.ts";
 
@@ -179,7 +180,7 @@ export class LlamaPool {
   }
 
   #wait(request: PoolRequest, signal: AbortSignal, heard: () => void): Promise<Lease> {
-    if (this.#queue.length >= LONGEST_QUEUE) throw queueFull();
+    if (this.#queue.length >= LONGEST_QUEUE) throw queueFull(LONGEST_QUEUE);
     const turn = Promise.withResolvers<Lease>();
     const abort = (): void => {
       this.#queue.remove(waiting);
@@ -215,61 +216,11 @@ export class LlamaPool {
     const failing = this.#instances.find((instance) => instance.failure !== undefined);
     if (failing?.failure !== undefined) return failing.failure;
     if (this.#instances.length === 0) return noServers(this.problem);
-    const names = [...new Set(this.#instances.flatMap((instance) => instance.models.map(({ name }) => `${LLAMA}/${name}`)))];
-    return new ModelError({
-      class: "permanent",
-      code: "not_found",
-      reason: "model_not_found",
-      message: `No llama-server serves ${LLAMA}/${model}.`,
-      advice: `They serve: ${names.join(", ") || "no model"}.`,
-      provider: LLAMA,
-    });
+    return notServed(model, new Set(this.#instances.flatMap(({ models }) => models.map(({ name }) => name))));
   }
 }
 
 /** Batch requests of which nothing has been heard leave the server to somebody who waits; what it has read of them stays in its cache. */
 function makeWay(group: SlotGroup): void {
   for (const lease of group.leases) if (lease.spokeAt === undefined && lease.request.givesWay) lease.givingWay.abort();
-}
-
-/** @param problem of looking them up */
-export function noServers(problem: string): ModelError {
-  return new ModelError({
-    class: "transient",
-    reason: "no_servers",
-    message: `There is no llama-server${problem === "" ? "" : `: ${problem}`}.`,
-    advice: "Look at what HLVM_LLAMA_URLS and HLVM_LLAMA_URLS_FILE name.",
-    provider: LLAMA,
-  });
-}
-
-function drained(model: string, why: string): ModelError {
-  return new ModelError({
-    class: "transient",
-    reason: "servers_drained",
-    message: `Every llama-server with ${LLAMA}/${model} was taken out of use: ${why}.`,
-    advice: "`hlvm model pool` shows them, and `hlvm model pool resume URL` takes one in again.",
-    provider: LLAMA,
-  });
-}
-
-/** All of them belong to other gateways: waiting would not help. */
-function noSlots(model: string): ModelError {
-  return new ModelError({
-    class: "permanent",
-    reason: "no_slots",
-    message: `No slot of a llama-server with ${LLAMA}/${model} belongs to this gateway.`,
-    advice: "Give the servers more slots (--parallel), at least one for each of the gateways that HLVM_LLAMA_REPLICAS counts.",
-    provider: LLAMA,
-  });
-}
-
-function queueFull(): ModelError {
-  return new ModelError({
-    class: "rate_limit",
-    reason: "queue_full",
-    message: `${LONGEST_QUEUE} requests wait for a llama-server already.`,
-    advice: "Ask again later, or give HLVM_LLAMA_URLS more servers.",
-    provider: LLAMA,
-  });
 }

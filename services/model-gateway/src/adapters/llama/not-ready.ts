@@ -1,8 +1,8 @@
 import { ModelError } from "../../domain/model-error.ts";
+import { LLAMA } from "./provider-name.ts";
 
 export const STARTING = "server_starting";
 export const SILENT = "server_silent";
-const PROVIDER = "llama";
 
 /** @param askAgainMilliseconds when it is asked again */
 export function starting(server: string, askAgainMilliseconds: number): ModelError {
@@ -11,7 +11,7 @@ export function starting(server: string, askAgainMilliseconds: number): ModelErr
     reason: STARTING,
     message: `${server} is loading its model.`,
     advice: "Ask again in a little while.",
-    provider: PROVIDER,
+    provider: LLAMA,
     retryAfterMilliseconds: askAgainMilliseconds,
   });
 }
@@ -23,7 +23,7 @@ export function silent(server: string, afterMilliseconds: number, askAgainMillis
     reason: SILENT,
     message: `${server} did not say within ${afterMilliseconds / 1_000} s whether it is well.`,
     advice: "Ask again in a little while; if it stays, look at its log.",
-    provider: PROVIDER,
+    provider: LLAMA,
     retryAfterMilliseconds: askAgainMilliseconds,
   });
 }

@@ -3,7 +3,7 @@ import { askJson } from "../ask-json.ts";
 import { chatInput } from "../chat-completions/chat-request.ts";
 import { wholeDialect } from "../chat-completions/dialect.ts";
 import { Exchange } from "../exchange.ts";
-import { LLAMA } from "./llama-instance.ts";
+import { LLAMA } from "./provider-name.ts";
 
 /** The results of calls, of which nothing is known yet. */
 function pending(answer: Message): Message {
