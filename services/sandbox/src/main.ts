@@ -33,6 +33,8 @@ import { workspaceOwner } from "./rpc/workspace-owner.ts";
 const MIGRATIONS = join(import.meta.dirname, "../migrations");
 /** The standard ones, and the one on which its starter is told that it is up. */
 const LAST_OWN_DESCRIPTOR = 3;
+/** One without a sandbox is a few kilobytes. */
+const MAXIMUM_OPEN_SESSIONS = 1_000;
 const PRUNE_EVERY_MILLISECONDS = 60 * 60 * 1_000;
 const CHECKPOINTS_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1_000;
 /** Of the time in which a service has to end; callers try again for longer than this. */
@@ -75,6 +77,7 @@ await runService("sandbox", async (log, environment) => {
     folders,
     journal,
     placements,
+    maximumOpen: MAXIMUM_OPEN_SESSIONS,
     maximumSandboxes: capacity.sessions,
     idleMilliseconds: config.idleSeconds * 1_000,
     log,

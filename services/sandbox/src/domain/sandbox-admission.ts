@@ -11,7 +11,7 @@ const TELL_EVERY_MILLISECONDS = 5_000;
 export interface AdmittedSandbox {
   /** Something runs in it, which must not be ended. */
   readonly isInUse: boolean;
-  /** Milliseconds since 1970. */
+  /** Milliseconds, as `performance.now()` has them. */
   readonly lastUse: number;
   readonly stop: () => Promise<void>;
 }

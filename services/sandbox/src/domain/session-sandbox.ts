@@ -81,7 +81,7 @@ export class SessionSandbox {
     return this.#users > 0 || !this.processes.isEmpty;
   }
 
-  /** Milliseconds since 1970. */
+  /** Milliseconds, as `performance.now()` has them. */
   get lastUse(): number {
     return this.#lastUse;
   }

@@ -1,7 +1,7 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { isProcessTool } from "./commands/process-tools.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { ToolRun } from "./isolation.ts";
+import type { FoundInstructions, InstructionsAsked, ToolRun } from "./isolation.ts";
 import type { HeldSession } from "./placement/placements.ts";
 import type { Owner, Receipts } from "./receipts.ts";
 import { ResultBudget } from "./result-budget.ts";
@@ -24,6 +24,8 @@ interface SessionParts {
   readonly receipts: Receipts;
   readonly sandbox: SessionSandbox;
   readonly admission: SandboxAdmission;
+  /** Called when nothing is under way any more. */
+  readonly onIdle: () => void;
 }
 
 /** A session whose workspace is open. */
@@ -38,14 +40,22 @@ export class Session {
   /** Call id → what ends it, and its end. */
   readonly #running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<unknown> }>();
   readonly #calls = new Set<Promise<void>>();
+  readonly #onIdle: () => void;
+  #underWay = 0;
 
-  constructor(owner: Owner, { held, workspace, receipts, sandbox, admission }: SessionParts) {
+  constructor(owner: Owner, { held, workspace, receipts, sandbox, admission, onIdle }: SessionParts) {
     this.owner = owner;
     this.held = held;
     this.workspace = workspace;
     this.receipts = receipts;
     this.sandbox = sandbox;
     this.#admission = admission;
+    this.#onIdle = onIdle;
+  }
+
+  /** Something runs in it, or waits for room to. */
+  get isInUse(): boolean {
+    return this.#underWay > 0 || this.sandbox.isInUse;
   }
 
   /** Resolves when the calls that are under way have come to their ends. */
@@ -70,7 +80,8 @@ export class Session {
   }
 
   async #finish(run: SessionRun, events: EventQueue<ToolEvent>, signal: AbortSignal): Promise<void> {
-    const release = isProcessTool(run.tool) ? undefined : await this.#admit(run, events, signal);
+    const onWaiting = (position: number): void => events.push({ kind: "waiting", position });
+    const release = isProcessTool(run.tool) ? undefined : await this.#admit(run.waitMilliseconds, signal, onWaiting);
     try {
       await this.sandbox.use(run, async (execute) => {
         signal.throwIfAborted();
@@ -90,6 +101,19 @@ export class Session {
       });
     } finally {
       release?.();
+    }
+  }
+
+  /**
+   * Looks for files with instructions, once there is room for its sandbox.
+   * @throws HlvmError `too_many_sandboxes`, `sandbox_not_started`; the signal's reason where it waits
+   */
+  async readInstructions(asked: InstructionsAsked, waitMilliseconds: number, signal: AbortSignal): Promise<FoundInstructions> {
+    const release = await this.#admit(waitMilliseconds, signal, () => undefined);
+    try {
+      return await this.sandbox.readInstructions(asked);
+    } finally {
+      release();
     }
   }
 
@@ -114,14 +138,23 @@ export class Session {
     }
   }
 
-  #admit({ waitMilliseconds }: SessionRun, events: EventQueue<ToolEvent>, signal: AbortSignal): Promise<() => void> {
-    return this.#admission.acquire({
-      sandbox: this.sandbox,
-      person: `${this.owner.organization}\n${this.owner.id}`,
-      signal,
-      waitMilliseconds,
-      onWaiting: (position) => events.push({ kind: "waiting", position }),
-    });
+  /** @returns gives the room back */
+  async #admit(waitMilliseconds: number, signal: AbortSignal, onWaiting: (position: number) => void): Promise<() => void> {
+    const person = `${this.owner.organization}\n${this.owner.id}`;
+    const leave = (): void => {
+      if (--this.#underWay === 0) this.#onIdle();
+    };
+    this.#underWay++;
+    try {
+      const release = await this.#admission.acquire({ sandbox: this.sandbox, person, signal, waitMilliseconds, onWaiting });
+      return () => {
+        release();
+        leave();
+      };
+    } catch (thrown) {
+      leave();
+      throw thrown;
+    }
   }
 }
 

@@ -8,16 +8,21 @@ import { Receipts, sessionNotFound, type Owner, type Receipt, type ReceiptJourna
 import { SandboxAdmission } from "./sandbox-admission.ts";
 import { Session } from "./session.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
+import { Turns } from "./turns.ts";
 import type { WorkspaceFolder, WorkspaceFolders } from "./workspace-folder.ts";
 
-/** An open session without a sandbox is a few kilobytes; whoever needs a forgotten one opens it again. */
-const MAXIMUM_OPEN_SESSIONS = 1_000;
+/** Whoever has just opened a session has a call for it. */
+const JUST_USED_MILLISECONDS = 250;
+/** Less than the deadline of whoever opens one. */
+const LONGEST_WAIT_MILLISECONDS = 25_000;
 
 export interface SessionsOptions {
   readonly isolation: Isolation;
   readonly folders: WorkspaceFolders;
   readonly journal: ReceiptJournal;
   readonly placements: Placements;
+  /** Of them one that is idle gives way to the next; whoever needs a forgotten one opens it again. */
+  readonly maximumOpen: number;
   /** Sessions whose sandboxes may be up at the same time. */
   readonly maximumSandboxes: number;
   /** A sandbox without a call for this long is stopped. */
@@ -30,6 +35,8 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #admission: SandboxAdmission;
+  /** Who opens a session while all that may be open are in use. */
+  readonly #opening = new Turns();
   #isDraining = false;
 
   constructor(options: SessionsOptions) {
@@ -39,7 +46,7 @@ export class Sessions {
 
   /**
    * Binds a folder to a session and warms its sandbox where there is room; does not wait for it.
-   * @throws HlvmError `workspace_already_bound`, `sandbox_draining`, what `Placements.claim` and `WorkspaceFolders.inspect` throw
+   * @throws HlvmError `workspace_already_bound`, `sandbox_draining`, `too_many_sessions` where none was idle for 25 s, what `Placements.claim` and `WorkspaceFolders.inspect` throw
    */
   async open(owner: Owner, sessionId: string, path: string): Promise<WorkspaceFolder> {
     const { folders, placements } = this.#options;
@@ -131,6 +138,7 @@ export class Sessions {
   async #forget(sessionId: string, session: Session, why = sessionNotFound(sessionId)): Promise<void> {
     this.#sessions.delete(sessionId);
     this.#admission.forget(session.sandbox, why);
+    this.#opening.next();
     await session.sandbox.close();
   }
 
@@ -141,15 +149,29 @@ export class Sessions {
   async #add(owner: Owner, sessionId: string, workspace: WorkspaceFolder): Promise<Session> {
     const held = await this.#options.placements.claim(owner, sessionId, workspace);
     const receipts = await this.#openReceipts(owner, sessionId);
-    held.term.require();
-    this.#requireServing();
-    const addedMeanwhile = this.#sessions.get(sessionId);
-    if (addedMeanwhile !== undefined) return addedMeanwhile;
-    if (this.#sessions.size >= MAXIMUM_OPEN_SESSIONS) this.#forgetOldest();
+    const until = performance.now() + LONGEST_WAIT_MILLISECONDS;
+    for (;;) {
+      held.term.require();
+      this.#requireServing();
+      const addedMeanwhile = this.#sessions.get(sessionId);
+      if (addedMeanwhile !== undefined) return addedMeanwhile;
+      if (this.#sessions.size < this.#options.maximumOpen || this.#forgetOldest()) break;
+      if (performance.now() > until) throw tooManySessions(this.#options.maximumOpen);
+      await this.#opening.wait(JUST_USED_MILLISECONDS);
+    }
     const { isolation, idleMilliseconds, log } = this.#options;
-    const onIdle = (): void => this.#admission.admitWaiting();
-    const sandbox = new SessionSandbox({ isolation, request: { sessionId, workspace }, idleMilliseconds, log, onIdle });
-    const session = new Session(owner, { held, workspace, receipts, sandbox, admission: this.#admission });
+    const letNextOpen = (): void => this.#opening.next();
+    const sandbox = new SessionSandbox({
+      isolation,
+      request: { sessionId, workspace },
+      idleMilliseconds,
+      log,
+      onIdle: () => {
+        this.#admission.admitWaiting();
+        letNextOpen();
+      },
+    });
+    const session = new Session(owner, { held, workspace, receipts, sandbox, admission: this.#admission, onIdle: letNextOpen });
     this.#sessions.set(sessionId, session);
     return session;
   }
@@ -164,11 +186,14 @@ export class Sessions {
     }
   }
 
-  #forgetOldest(): void {
-    const idle = [...this.#sessions].filter(([, { sandbox }]) => !sandbox.isInUse);
+  /** @returns whether one was idle */
+  #forgetOldest(): boolean {
+    const before = performance.now() - JUST_USED_MILLISECONDS;
+    const idle = [...this.#sessions].filter(([, { isInUse, sandbox }]) => !isInUse && sandbox.lastUse < before);
     const [oldest] = idle.sort(([, one], [, other]) => one.sandbox.lastUse - other.sandbox.lastUse);
-    if (oldest === undefined) throw tooManySessions();
+    if (oldest === undefined) return false;
     void this.#forget(...oldest);
+    return true;
   }
 }
 
@@ -190,11 +215,11 @@ function draining(): HlvmError {
   });
 }
 
-function tooManySessions(): HlvmError {
+function tooManySessions(maximum: number): HlvmError {
   return new HlvmError({
     code: "resource_exhausted",
     reason: "too_many_sessions",
-    message: `All ${MAXIMUM_OPEN_SESSIONS} sessions that can be open on this machine are at work.`,
+    message: `All ${maximum} sessions that can be open on this machine stayed at work for ${LONGEST_WAIT_MILLISECONDS / 1_000} s.`,
     advice: "Try again when another session has ended its call.",
   });
 }

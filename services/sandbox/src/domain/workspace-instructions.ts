@@ -17,10 +17,17 @@ export interface WorkspaceInstructions extends FoundInstructions {
   readonly workspace: string;
 }
 
+/** How long it may wait for room for the workspace's sandbox. */
+export interface InstructionsWait {
+  readonly milliseconds: number;
+  readonly signal: AbortSignal;
+}
+
 interface Parts {
   readonly sessions: Pick<Sessions, "find" | "open" | "get" | "close">;
   readonly prepared: Pick<PreparedWorkspaces, "originName">;
   readonly placements: Pick<Placements, "requireNotElsewhere">;
+  readonly wait: InstructionsWait;
 }
 
 /**
@@ -28,17 +35,17 @@ interface Parts {
  * @throws HlvmError `session_not_found` where it is another person's or open nowhere, what `Sessions.open` throws
  */
 export async function workspaceInstructions(owner: Owner, asked: AskedWorkspace, parts: Parts): Promise<WorkspaceInstructions> {
-  if (asked.sessionId === "") return ofFolder(owner, asked, parts.sessions);
-  const { sessions, prepared, placements } = parts;
+  if (asked.sessionId === "") return ofFolder(owner, asked, parts);
+  const { sessions, prepared, placements, wait } = parts;
   const { sessionId } = asked;
   if ((await sessions.find(owner, sessionId)) === undefined) {
     const placement = await placements.requireNotElsewhere(owner, sessionId);
     if (placement !== undefined) await sessions.open(owner, sessionId, placement.workspace);
   }
-  const { workspace, sandbox } = await sessions.get(owner, sessionId);
-  const found = await sandbox.readInstructions(asked);
+  const session = await sessions.get(owner, sessionId);
+  const found = await session.readInstructions(asked, wait.milliseconds, wait.signal);
   return {
-    workspace: (await prepared.originName(owner, sessionId)) ?? workspace.path,
+    workspace: (await prepared.originName(owner, sessionId)) ?? session.workspace.path,
     files: found.files,
     more: found.more,
     identity: found.identity,
@@ -46,7 +53,7 @@ export async function workspaceInstructions(owner: Owner, asked: AskedWorkspace,
 }
 
 /** A session is opened for it and closed again. */
-async function ofFolder(owner: Owner, asked: AskedWorkspace, sessions: Parts["sessions"]): Promise<WorkspaceInstructions> {
+async function ofFolder(owner: Owner, asked: AskedWorkspace, { sessions, wait }: Parts): Promise<WorkspaceInstructions> {
   if (asked.path === "")
     throw new HlvmError({
       code: "invalid_argument",
@@ -57,8 +64,8 @@ async function ofFolder(owner: Owner, asked: AskedWorkspace, sessions: Parts["se
   const sessionId = randomUUID();
   const { path } = await sessions.open(owner, sessionId, asked.path);
   try {
-    const { sandbox } = await sessions.get(owner, sessionId);
-    const found = await sandbox.readInstructions(asked);
+    const session = await sessions.get(owner, sessionId);
+    const found = await session.readInstructions(asked, wait.milliseconds, wait.signal);
     return { workspace: path, files: found.files, more: found.more, identity: found.identity };
   } finally {
     await sessions.close(owner, sessionId);

@@ -128,3 +128,52 @@ describe("a call where all sandboxes are at work", () => {
     await leave();
   });
 });
+
+describe("where many runs begin at once", () => {
+  /** Answers of others have come back meanwhile, and this one has not. */
+  async function isHeldBack(answer: Promise<unknown>, sessionId: string): Promise<boolean> {
+    let isBack = false;
+    const back = (): boolean => (isBack = true);
+    answer.then(back, back);
+    for (let time = 0; time < 3; time++) await service.receipt(sessionId, "none");
+    return !isBack;
+  }
+
+  it("a session waits until another is idle, where no more may be open", async () => {
+    service = await startTestService({ maximumOpen: 1 });
+    const first = await service.open();
+    const leave = await occupy(first.sessionId);
+    const opened = service.open();
+    expect(await isHeldBack(opened, first.sessionId)).toBe(true);
+    await leave();
+    const second = await opened;
+    expect(await service.execute({ ...second, tool: "shell_exec", given: { command: "echo ran" } })).toMatchObject({ content: "ran\n" });
+    expect(await refusal(service.execute({ ...first, tool: "shell_exec", given: { command: "true" } }))).toContain("session_not_found");
+  });
+
+  it("all of them are opened, one after the other", async () => {
+    service = await startTestService({ maximumOpen: 2, maximumSandboxes: 2 });
+    const opened = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const session = await service.open();
+        const headers = await service.headersOf(testPrincipal);
+        return (
+          (await service.client.readInstructions({ sessionId: session.sessionId, folders: [""] }, headers)).workspace === session.workspace
+        );
+      }),
+    );
+    expect(opened).toEqual(Array(12).fill(true));
+  });
+
+  it("instructions are read when there is room for a sandbox", async () => {
+    service = await startTestService({ maximumSandboxes: 1 });
+    const { sessionId } = await service.open();
+    const leave = await occupy(sessionId);
+    const other = await service.open();
+    const headers = await service.headersOf(testPrincipal);
+    const read = service.client.readInstructions({ sessionId: other.sessionId, folders: [""] }, headers);
+    expect(await isHeldBack(read, sessionId)).toBe(true);
+    await leave();
+    expect(await read).toMatchObject({ workspace: other.workspace });
+  });
+});

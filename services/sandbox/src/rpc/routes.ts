@@ -69,7 +69,7 @@ export function routes(router: ConnectRouter, domain: Domain): void {
     previewCall: driving((owner, request) => previewOf(sessions, owner, request)),
     copyWorkspace: viewing((owner, request, context) => copyWorkspace({ sessions, copied }, owner, request, context)),
     getChanges: viewing((owner, request, context) => getChanges({ sessions, prepared, placements }, owner, request, context)),
-    readInstructions: viewing((owner, request) => readInstructions({ sessions, prepared, placements }, owner, request)),
+    readInstructions: viewing((owner, request, context) => readInstructions({ sessions, prepared, placements }, owner, request, context)),
     execute: (request, context) => execute({ executor, ownerOf }, request, context),
     streamCalls: (requests, context) => streamCalls({ executor, ownerOf }, requests, context),
     getReceipt: driving((owner, request) => getReceipt(sessions, owner, request)),

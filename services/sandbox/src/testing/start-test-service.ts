@@ -28,7 +28,7 @@ import { openTestIsolation } from "./open-test-sandbox.ts";
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
 /** The service as it runs, on a port of its own: real isolation, real signatures, real HTTP. */
 export async function startTestService(
-  options: { maximumSandboxes?: number; idleMilliseconds?: number } & Partial<PreparedWorkspacesSettings> = {},
+  options: { maximumOpen?: number; maximumSandboxes?: number; idleMilliseconds?: number } & Partial<PreparedWorkspacesSettings> = {},
 ) {
   const { isolation, stateDirectory } = await openTestIsolation();
   const identity = await createTestIdentity();
@@ -55,6 +55,7 @@ export async function startTestService(
       folders,
       journal: FileJournal.open(stateDirectory, testLog),
       placements,
+      maximumOpen: options.maximumOpen ?? 1_000,
       maximumSandboxes: options.maximumSandboxes ?? 8,
       idleMilliseconds: options.idleMilliseconds ?? 60_000,
       log: testLog,

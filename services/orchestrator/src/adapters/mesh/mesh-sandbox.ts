@@ -30,8 +30,8 @@ import type { WorkspaceGrants } from "./workspace-grants.ts";
 
 const OPEN_DEADLINE_MILLISECONDS = 30_000;
 const DEADLINE_MILLISECONDS = 5_000;
-/** A runner may have to be started for it. */
-const INSTRUCTIONS_DEADLINE_MILLISECONDS = 10_000;
+/** A runner may have to be started for it, and that to wait for its turn where many runs begin. */
+const INSTRUCTIONS_DEADLINE_MILLISECONDS = 60_000;
 const COPY_DEADLINE_MILLISECONDS = 310_000;
 const PREVIEW_DEADLINE_MILLISECONDS = 10_000;
 const REWIND_DEADLINE_MILLISECONDS = 90_000;
