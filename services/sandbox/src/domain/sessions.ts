@@ -8,7 +8,7 @@ import { Receipts, sessionNotFound, type Owner, type Receipt, type ReceiptJourna
 import { SandboxAdmission } from "./sandbox-admission.ts";
 import { Session } from "./session.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
-import { Turns } from "./turns.ts";
+import { Waiters } from "./waiters.ts";
 import type { WorkspaceFolder, WorkspaceFolders } from "./workspace-folder.ts";
 
 /** Whoever has just opened a session has a call for it. */
@@ -36,7 +36,7 @@ export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #admission: SandboxAdmission;
   /** Who opens a session while all that may be open are in use. */
-  readonly #opening = new Turns();
+  readonly #opening = new Waiters();
   #isDraining = false;
 
   constructor(options: SessionsOptions) {
@@ -138,7 +138,7 @@ export class Sessions {
   async #forget(sessionId: string, session: Session, why = sessionNotFound(sessionId)): Promise<void> {
     this.#sessions.delete(sessionId);
     this.#admission.forget(session.sandbox, why);
-    this.#opening.next();
+    this.#opening.wakeOne();
     await session.sandbox.close();
   }
 
@@ -160,7 +160,7 @@ export class Sessions {
       await this.#opening.wait(JUST_USED_MILLISECONDS);
     }
     const { isolation, idleMilliseconds, log } = this.#options;
-    const letNextOpen = (): void => this.#opening.next();
+    const wakeOpening = (): void => this.#opening.wakeOne();
     const sandbox = new SessionSandbox({
       isolation,
       request: { sessionId, workspace },
@@ -168,10 +168,10 @@ export class Sessions {
       log,
       onIdle: () => {
         this.#admission.admitWaiting();
-        letNextOpen();
+        wakeOpening();
       },
     });
-    const session = new Session(owner, { held, workspace, receipts, sandbox, admission: this.#admission, onIdle: letNextOpen });
+    const session = new Session(owner, { held, workspace, receipts, sandbox, admission: this.#admission, onIdle: wakeOpening });
     this.#sessions.set(sessionId, session);
     return session;
   }

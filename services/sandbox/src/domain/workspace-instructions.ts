@@ -17,17 +17,12 @@ export interface WorkspaceInstructions extends FoundInstructions {
   readonly workspace: string;
 }
 
-/** How long it may wait for room for the workspace's sandbox. */
-export interface InstructionsWait {
-  readonly milliseconds: number;
-  readonly signal: AbortSignal;
-}
-
 interface Parts {
   readonly sessions: Pick<Sessions, "find" | "open" | "get" | "close">;
   readonly prepared: Pick<PreparedWorkspaces, "originName">;
   readonly placements: Pick<Placements, "requireNotElsewhere">;
-  readonly wait: InstructionsWait;
+  /** For room for the workspace's sandbox. */
+  readonly wait: { readonly milliseconds: number; readonly signal: AbortSignal };
 }
 
 /**

@@ -22,12 +22,12 @@ export async function findAnswer(pool: LlamaPool, name: string, signal: AbortSig
     const instances = (await pool.instances()).filter(({ answers }) => answers.isPossible !== false);
     const asked = await Promise.all(instances.map(async (instance) => ({ instance, bytes: await bytesAt(instance, name, signal) })));
     signal.throwIfAborted();
-    const isOver = performance.now() > until;
-    if (isOver || asked.every(({ bytes }) => bytes !== undefined)) {
+    const isComplete = asked.every(({ bytes }) => bytes !== undefined);
+    if (isComplete || performance.now() > until) {
       // A server that was asked first and gave up may have a beginning of it.
       const [most] = asked.toSorted((one, other) => (other.bytes ?? NONE) - (one.bytes ?? NONE));
       if ((most?.bytes ?? NONE) !== NONE) return most!.instance;
-      throw notResumable(isOver ? "a llama-server that may have it does not answer" : "no llama-server has it");
+      throw notResumable(isComplete ? "no llama-server has it" : "a llama-server that may have it does not answer");
     }
     heard();
     await sleep(PAUSE_MILLISECONDS, undefined, { signal });

@@ -72,6 +72,15 @@ function answer(response: ServerResponse | undefined): void {
 const generation = generationOf("m", [said("user", "Hello?")]);
 const never = new AbortController().signal;
 
+/** What the provider makes of a request that comes to this server, which has had none before. */
+async function answerOf(held: Held, provider: LlamaProvider): Promise<string> {
+  const arrived = held.arrived();
+  const asked = ask(provider, generation);
+  await arrived;
+  answer(held.open[0]);
+  return textIn(await asked);
+}
+
 describe("the pool", () => {
   it("never gives a server more than its slots, and lets the rest wait in order", async () => {
     const held = await startHeld(1);
@@ -130,11 +139,7 @@ describe("the pool", () => {
     gone.server.closeAllConnections();
     gone.server.close();
     await expect(ask(provider, generation)).rejects.toMatchObject({ class: "transient" });
-    const next = alive.arrived();
-    const asked = ask(provider, generation);
-    await next;
-    answer(alive.open[0]);
-    expect(textIn(await asked)).toBe("Hello, world.");
+    expect(await answerOf(alive, provider)).toBe("Hello, world.");
   });
 
   it("lets it be heard that a request waits for its turn", async () => {
@@ -176,11 +181,7 @@ describe("the pool", () => {
     });
     held.health = "well";
     forget();
-    const next = held.arrived();
-    const asked = ask(provider, generation);
-    await next;
-    answer(held.open[0]);
-    expect(textIn(await asked)).toBe("Hello, world.");
+    expect(await answerOf(held, provider)).toBe("Hello, world.");
   });
 
   it("knows a model although its server did not say in time that it is well the first time", async () => {
@@ -201,11 +202,7 @@ describe("the pool", () => {
     failing.health = "silent";
     forget();
     expect(await provider.list()).toHaveLength(1);
-    const next = alive.arrived();
-    const asked = ask(provider, generation);
-    await next;
-    answer(alive.open[0]);
-    expect(textIn(await asked)).toBe("Hello, world.");
+    expect(await answerOf(alive, provider)).toBe("Hello, world.");
     await expect.poll(() => failing.left.length).toBeGreaterThan(0);
     expect(failing.left.some(({ destroyed }) => destroyed)).toBe(false);
   });

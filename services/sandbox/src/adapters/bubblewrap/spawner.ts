@@ -127,7 +127,7 @@ export class Spawner {
     if (this.#child !== child) return;
     this.#child = undefined;
     if (child.connected) child.disconnect();
-    child.stdin!.destroy();
+    child.stdin?.destroy();
     keepAwake(child, false);
     for (const [id, held] of this.#processes) this.#end(id, held, { code: null, complaint });
   }

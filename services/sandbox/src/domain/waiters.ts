@@ -1,14 +1,14 @@
-/** Those that wait for the same thing, let go on one after the other. */
-export class Turns {
+/** Those that wait for the same thing, woken one after the other. */
+export class Waiters {
   readonly #waiting = new Set<() => void>();
 
-  /** Has the one go on that has waited longest. */
-  next(): void {
+  /** Wakes the one that has waited longest. */
+  wakeOne(): void {
     const [first] = this.#waiting;
     first?.();
   }
 
-  /** Resolves when its turn has come, or after so many milliseconds. */
+  /** Resolves when it is woken, or after so many milliseconds. */
   async wait(milliseconds: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const go = (): void => {
