@@ -14,8 +14,6 @@ import { printTable } from "./print-table.ts";
 import { quantile } from "./quantile.ts";
 
 const AT_ONCE = 32;
-/** And parked before the next begin: here it is measured what waits, and in `many-runs` what begins at once. */
-const BEGUN_TOGETHER = 250;
 const START_DEADLINE_MILLISECONDS = 120_000;
 const POLL_MILLISECONDS = 500;
 const ANSWERED = 100;
@@ -44,11 +42,8 @@ export async function benchWaiting(runs: number): Promise<void> {
     await untilParked(mesh, (await Promise.all(Array.from({ length: AT_ONCE }, start))).length);
     const before = await settledMegabytes(mesh);
     const began = performance.now();
-    const waiting: WaitingRun[] = [];
-    while (waiting.length < runs) {
-      waiting.push(...(await Promise.all(Array.from({ length: Math.min(BEGUN_TOGETHER, runs - waiting.length) }, start))));
-      await untilParked(mesh, AT_ONCE + waiting.length);
-    }
+    const waiting = await Promise.all(Array.from({ length: runs }, start));
+    await untilParked(mesh, AT_ONCE + runs);
     const seconds = (performance.now() - began) / 1_000;
     const held = await settledMegabytes(mesh);
     const peak = peakMemoryMegabytes(orchestratorOf(mesh));

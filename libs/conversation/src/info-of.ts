@@ -23,6 +23,8 @@ export function infoOf(event: Event): Info | undefined {
     }
     case "runTakenOver":
       return info("takeover", "The process that held this run ended; another one goes on with it");
+    case "runQueued":
+      return info("queue", "As many runs are under way as the server takes; this one waits until another has ended");
     case "sessionTaken": {
       const [from, to] = [payload.value.formerOwner, event.principal].map((one) => one.replace(/^user:/, ""));
       return info("handover", `Handed over by ${from} to ${to}`);

@@ -160,6 +160,7 @@ export type InfoTopic =
   | "compaction"
   | "fallback"
   | "resumption"
+  | "queue"
   | "takeover"
   | "handover"
   | "fork"

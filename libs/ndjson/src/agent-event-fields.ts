@@ -136,6 +136,7 @@ export function agentEventFields(payload: AgentEventPayload): JsonObject {
         interrupts: payload.value.interrupts,
         ...(payload.value.attachments.length > 0 ? { attachments: payload.value.attachments.map(attachmentFields) } : {}),
       };
+    case "runQueued":
     case "runTakenOver":
       return {};
     case "compaction":

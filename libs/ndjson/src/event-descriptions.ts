@@ -8,6 +8,7 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventCase, string>> = {
   messageQueued: "somebody sent a message to the run; its model reads it before its next turn",
   runStarted: "a run began: its model, workspace and permission settings",
   instructionsLoaded: "instructions of the person or the workspace were read, or left out, and why",
+  runQueued: "as many runs are under way as the server takes; this one waits until another has ended",
   thinking: "the model was asked; a turn begins",
   reasoningUpdate: "what the model thinks, where it shows that",
   messageDelta: "a piece of the answer; in NDJSON a line of the type `token`",

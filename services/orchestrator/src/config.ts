@@ -48,6 +48,14 @@ export const settings = {
     minimum: 1,
     maximum: 86_400,
   }),
+  maximumRuns: integer({
+    variable: "HLVM_MAXIMUM_RUNS",
+    description:
+      "Runs that one orchestrator has under way at a time, workers among them; others wait until one ends. Those that wait for a person do not count.",
+    fallback: 500,
+    minimum: 1,
+    maximum: 100_000,
+  }),
   workerDepth: integer({
     variable: "HLVM_WORKER_DEPTH",
     description: "How deep workers may start workers of their own; 0: a run has none.",

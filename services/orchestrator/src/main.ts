@@ -22,6 +22,7 @@ import { connectionLimits } from "@hlvm/rpc/server/connection-limits";
 import { startRpcServer } from "@hlvm/rpc/start-rpc-server";
 import { runService, type RunningService } from "@hlvm/service/run-service";
 import { Sweeper } from "@hlvm/service/sweeper";
+import { gauge } from "@hlvm/telemetry/instrument";
 import { connectMesh } from "./adapters/mesh/connect-mesh.ts";
 import { MeshTeams } from "./adapters/mesh/mesh-teams.ts";
 import { meshAnswers } from "./adapters/mesh/mesh-answers.ts";
@@ -33,6 +34,7 @@ import { PostgresEventLog } from "./adapters/postgres/postgres-event-log.ts";
 import { PostgresMemoryWork } from "./adapters/postgres/postgres-memory-work.ts";
 import { PostgresRunMessages } from "./adapters/postgres/postgres-run-messages.ts";
 import { PostgresRunClaims } from "./adapters/postgres/postgres-run-claims.ts";
+import { PostgresRunQueue } from "./adapters/postgres/postgres-run-queue.ts";
 import { PostgresSessionStore } from "./adapters/postgres/postgres-session-store.ts";
 import { PostgresUnreconciledRuns } from "./adapters/postgres/postgres-unreconciled-runs.ts";
 import { PostgresUsageLog } from "./adapters/postgres/postgres-usage-log.ts";
@@ -87,7 +89,15 @@ async function startOrchestrator(config: Config, log: Log): Promise<RunningServi
   const attached = new PostgresAttachedFiles(database);
   const deltas = new DeltaWriter(eventLog);
   const claims = new PostgresRunClaims(database, replicaId);
-  const runs = new RunRegistry(claims);
+  const runs = new RunRegistry({
+    claims,
+    queue: new PostgresRunQueue(database, replicaId),
+    maximum: config.maximumRuns,
+    onRoom: () => heart.hurry(),
+  });
+  gauge("hlvm.runs.queued", "Runs that wait until there is room for them, in all processes.", "{run}", (result) =>
+    result.observe(runs.queued),
+  );
   const budgets = new PostgresBudgetStore(database);
   const configuredBudgets = new ConfiguredBudgets(budgets);
   const usage = new PostgresUsageLog(database);

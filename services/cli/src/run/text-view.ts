@@ -87,6 +87,7 @@ export class TextView implements RunView {
         if (item.kind === "error" || item.kind === "info") this.#tellRun();
         this.#say(itemNotes(item, { ...this.#options, sessionId: this.#sessionId }));
         if (item.kind === "info" && item.topic === "takeover") this.#screen.status("thinking");
+        if (item.kind === "info" && item.topic === "queue") this.#screen.status("waiting for its turn");
     }
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Lease } from "../domain/log/event-log.ts";
 import { eventPayload } from "../domain/log/event-payload.ts";
+import type { WorkerFacts } from "../domain/session/session.ts";
 import type { SessionStore } from "../domain/session/session-store.ts";
 
 export interface TestRun {
@@ -8,24 +9,28 @@ export interface TestRun {
   /** Resumed; a new session where there is none. */
   readonly sessionId?: string;
   readonly stateless?: boolean;
+  readonly principal?: string;
+  readonly worker?: WorkerFacts;
 }
 
 /** Begins a run in the store as `startRun` does, with its two first events, and nothing that executes it. */
-export async function beginTestRun(store: SessionStore, { sessionId, stateless = false, lease: given }: TestRun = {}): Promise<Lease> {
+export async function beginTestRun(store: SessionStore, run: TestRun = {}): Promise<Lease> {
+  const { sessionId, stateless = false, lease: given, principal = "user:ada", worker } = run;
   const lease = given ?? { sessionId: sessionId ?? randomUUID(), runId: randomUUID(), owner: randomUUID() };
   const facts = {
     sessionId: lease.sessionId,
-    owner: "user:ada",
+    owner: principal,
     title: "t",
     workspace: "/w",
     gitRepository: false,
     gitBranch: "",
     stateless,
     secretKey: new Uint8Array(32),
+    worker,
   };
   await store.beginRun({
     organization: "local",
-    principal: "user:ada",
+    principal,
     delegation: "signed",
     session: { isNew: sessionId === undefined, facts },
     lease,

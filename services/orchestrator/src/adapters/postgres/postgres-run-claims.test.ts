@@ -53,14 +53,14 @@ it("claims what is due among 10,000 runs that wait for a person, without looking
   // Whether or not PostgreSQL has gathered figures about the table already.
   for (const figures of ["SELECT 1", "ANALYZE run"]) {
     await database.query(figures);
-    await new PostgresRunClaims(explaining as unknown as Database, randomUUID()).claim([]);
+    await new PostgresRunClaims(explaining as unknown as Database, randomUUID()).claim([], 100);
     expect(rowsSeen(plans.at(-1)!, "run")).toBeLessThan(20);
   }
 
-  expect(await claims.claim([])).toEqual([]);
+  expect(await claims.claim([], 100)).toEqual([]);
   await claims.wake([woken!.run_id]);
   await database.query("UPDATE run SET cancel_requested_at = now() WHERE run_id = $1", [cancelled!.run_id]);
-  const claimed = await claims.claim([]);
+  const claimed = await claims.claim([], 100);
   expect(new Set(claimed.map(({ lease }) => lease.runId))).toEqual(new Set([woken!.run_id, cancelled!.run_id]));
   expect(claimed.every(({ wasParked }) => wasParked)).toBe(true);
 });

@@ -51,7 +51,8 @@ export function continueRun(claimed: ClaimedRun, ports: ContinuePorts, controlle
 async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: AbortController): Promise<void> {
   const { lease } = claimed;
   try {
-    ports.log.info({ runId: lease.runId, turn: claimed.turn }, claimed.wasParked ? "a run that waited goes on" : "a run is taken over");
+    const waited = claimed.wasParked || claimed.wasQueued;
+    ports.log.info({ runId: lease.runId, turn: claimed.turn }, waited ? "a run that waited goes on" : "a run is taken over");
     if (claimed.fruitlessClaims > MAXIMUM_FRUITLESS_CLAIMS) throw fruitless();
     await ports.execute(await resume(claimed, ports, controller.signal), controller);
   } catch (cause) {
@@ -62,7 +63,7 @@ async function goOn(claimed: ClaimedRun, ports: ContinuePorts, controller: Abort
 }
 
 async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSignal): Promise<BegunRun> {
-  const { lease, session, principal, appended, turn, ageMilliseconds, wasParked } = claimed;
+  const { lease, session, principal, appended, turn, ageMilliseconds, wasParked, wasQueued } = claimed;
   const delegated = delegatedTo(claimed, ports);
   const mesh = ports.meshFor(delegated);
   const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
@@ -95,7 +96,7 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
     mesh: redactMesh(mesh, secrets),
     secrets,
     appended,
-    past: { ...past, turn, ageMilliseconds, wasParked },
+    past: wasQueued ? undefined : { ...past, turn, ageMilliseconds, wasParked },
   };
 }
 
@@ -115,16 +116,17 @@ function delegatedTo(
 
 /** Where that fails too, the run is claimed again. */
 async function endRun(
-  { lease, delegation, session, principal, appended, turn }: ClaimedRun,
+  { lease, delegation, session, principal, appended, turn, wasQueued }: ClaimedRun,
   cause: unknown,
   ports: ContinuePorts,
 ): Promise<void> {
   const stop = stopOf(cause, session);
   const isCancelled = stop.reason === StopReason.USER_CANCELLED;
-  const message = isCancelled
-    ? stop.message
-    : `The process that held this run ended, and no other one could go on with it: ${messageOf(cause)}`;
-  const advice = `A tool that was running may or may not have taken effect. ${resumeAdvice(session)}`;
+  const failed = wasQueued
+    ? "This run waited until there was room for it, and could not begin then"
+    : "The process that held this run ended, and no other one could go on with it";
+  const message = isCancelled ? stop.message : `${failed}: ${messageOf(cause)}`;
+  const advice = wasQueued ? resumeAdvice(session) : `A tool that was running may or may not have taken effect. ${resumeAdvice(session)}`;
   const payload = eventPayload("runStopped", { reason: stop.reason, message, advice, turns: turn });
   const events = [{ turn, payload }];
   await withdrawApprovals({ lease, session, delegation }, ports);

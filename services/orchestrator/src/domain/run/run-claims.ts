@@ -17,6 +17,8 @@ export interface ClaimedRun {
   readonly cancelRequested: boolean;
   /** Whether it was claimed because what it waited for may have come, and not because its process ended. */
   readonly wasParked: boolean;
+  /** Whether it has only waited for room, and begins now. */
+  readonly wasQueued: boolean;
   /** How often it was claimed, now included, without having come any further since the first of these claims. */
   readonly fruitlessClaims: number;
 }
@@ -35,8 +37,10 @@ export interface RunClaims {
    * Claims runs whose process has lost its lease or has released them, and those of this process that it knows nothing of
    * and that did not begin just now; at most 20, the oldest first.
    * @param known ids of the runs that this process holds or is beginning
+   * @param room for how many more it has room; without any it claims what needs none: workers, whose parents wait for them in a
+   * place of their own, and what somebody wants cancelled
    */
-  claim(known: readonly string[]): Promise<ClaimedRun[]>;
+  claim(known: readonly string[], room: number): Promise<ClaimedRun[]>;
   /** Lets another process claim the run at once; where it was claimed already, nothing happens. */
   release(lease: Lease): Promise<void>;
   /** Lets nobody claim the run before this time, unless it is woken or somebody wants it cancelled. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { PostgresRunClaims } from "../../adapters/postgres/postgres-run-claims.ts";
+import { PostgresRunQueue } from "../../adapters/postgres/postgres-run-queue.ts";
 import { PostgresSessionStore } from "../../adapters/postgres/postgres-session-store.ts";
 import { beginTestRun } from "../../testing/begin-test-run.ts";
 import type { Lease } from "../log/event-log.ts";
@@ -22,10 +23,12 @@ interface Replica {
   readonly runs: RunRegistry;
 }
 
-function replica(): Replica {
+function replica(maximum = 100): Replica {
   const id = randomUUID();
   const claims = new PostgresRunClaims(test.database, id);
-  return { claims, store: new PostgresSessionStore(test.database, id, () => undefined), runs: new RunRegistry(claims) };
+  const queue = new PostgresRunQueue(test.database, id);
+  const runs = new RunRegistry({ claims, queue, maximum, onRoom: () => undefined });
+  return { claims, store: new PostgresSessionStore(test.database, id, () => undefined), runs };
 }
 
 beforeEach(async () => {
@@ -120,7 +123,12 @@ describe("the runs of a process", () => {
     await age();
     const [run] = await takeOver(one);
     const claims = { claim: (ids: readonly string[]) => (known.push(ids), Promise.resolve([{ ...run!, lease: { ...lease } }])) };
-    const runs = new RunRegistry(Object.assign(Object.create(one.claims) as PostgresRunClaims, claims));
+    const runs = new RunRegistry({
+      claims: Object.assign(Object.create(one.claims) as PostgresRunClaims, claims),
+      queue: new PostgresRunQueue(test.database, randomUUID()),
+      maximum: 100,
+      onRoom: () => undefined,
+    });
     const [older, newer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await runs.takeOver(() => older.promise);
     await runs.takeOver(() => newer.promise);
@@ -193,6 +201,26 @@ describe("the runs of a process", () => {
     expect(await stopped).toMatchObject({ kind: "handed_over" });
     await closing;
   }, 10_000);
+
+  it("are claimed as far as there is room, and those that need none: workers, and what somebody wants cancelled", async () => {
+    const [oldest, next, cancelled] = [await beginTestRun(one.store), await beginTestRun(one.store), await beginTestRun(one.store)];
+    const { sessionId, runId } = oldest;
+    const origin = { parentSessionId: sessionId, parentRunId: runId, workspaceSessionId: sessionId, depth: 1, agentType: "explore" };
+    const worker = await beginTestRun(one.store, { worker: origin });
+    await one.store.requestCancel("local", cancelled.sessionId, cancelled.runId);
+    await endLease();
+    const small = replica(1);
+    await small.runs.renew();
+    const running = new Map<string, () => void>();
+    const goOn = (run: ClaimedRun): Promise<void> => new Promise((end) => running.set(run.lease.runId, end));
+    while ((await small.runs.takeOver(goOn)) > 0);
+    expect([...running.keys()].toSorted()).toEqual([oldest.runId, worker.runId, cancelled.runId].toSorted());
+    expect(small.runs.isFull).toBe(true);
+    for (const end of running.values()) end();
+    await new Promise(setImmediate);
+    expect(small.runs.isFull).toBe(false);
+    expect(await takeOver(small)).toMatchObject([{ lease: { runId: next.runId } }]);
+  });
 
   it("of a release before this one are claimed when their own leases have run out", async () => {
     const lease = await beginTestRun(one.store);

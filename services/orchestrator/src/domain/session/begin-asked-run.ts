@@ -47,6 +47,7 @@ export async function beginAskedRun(asked: RunAsked, toBegin: RunToBegin, starte
     opening === undefined
       ? eventPayload("userMessage", { text: question, attachments: await redactAttachments(attachments, secrets) })
       : opening.said && eventPayload("userMessage", opening.said);
+  const isQueued = starter.runs.isFull;
   const events = [
     ...(said === undefined ? [] : [said]),
     eventPayload("runStarted", {
@@ -62,6 +63,7 @@ export async function beginAskedRun(asked: RunAsked, toBegin: RunToBegin, starte
       replay,
     }),
     ...personalInstructions(asked.personalInstructions, secrets),
+    ...(isQueued ? [eventPayload("runQueued", {})] : []),
   ];
   const session = { isNew, facts };
   const { organization, id } = principal;
@@ -87,6 +89,7 @@ export async function beginAskedRun(asked: RunAsked, toBegin: RunToBegin, starte
   const begin = async (): Promise<void> => {
     sequence = await starter.store.beginRun(asking);
   };
-  await starter.runs.begin(lease, begin, (controller) => starter.execute(begun, controller));
+  if (isQueued) await starter.runs.beginQueued(lease, begin);
+  else await starter.runs.begin(lease, begin, (controller) => starter.execute(begun, controller));
   return { sessionId, runId: lease.runId, sequence, model: model.id };
 }

@@ -35,6 +35,7 @@ const LEFT_OUT = new Set(
     "usage_update",
     "memory_activity",
     "run_taken_over",
+    "run_queued",
     "tool_waiting",
     "session_forked",
     "instructions_loaded",
