@@ -1,13 +1,10 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { PING_INTERVAL_MILLISECONDS, PING_TIMEOUT_MILLISECONDS, WINDOW_BYTES } from "./connection-settings.ts";
 import { lostConnectionInterceptor } from "./lost-connection-interceptor.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "./maximum-message-bytes.ts";
+import { MeshConnections } from "./mesh-connections.ts";
 
 const DEADLINE_MILLISECONDS = 30_000;
-/** While more than this waits to be sent Node refuses headers that come: with its own 10, those of the first answer. */
-const MAXIMUM_SESSION_MEGABYTES = 1_024;
-
 /**
  * The way to a service of the mesh, by its URL: `http://host:port` is one connection in Connect's protocol; `dns:///host:port`
  * and `ipv4:host:port,host:port` are one to each replica, in gRPC, and calls take them in turn. A call without a deadline of
@@ -28,12 +25,7 @@ function toOne(baseUrl: string, interceptors: Interceptor[]): Transport {
     defaultTimeoutMs: DEADLINE_MILLISECONDS,
     readMaxBytes: MAXIMUM_MESSAGE_BYTES,
     writeMaxBytes: MAXIMUM_MESSAGE_BYTES,
-    pingIntervalMs: PING_INTERVAL_MILLISECONDS,
-    pingTimeoutMs: PING_TIMEOUT_MILLISECONDS,
-    nodeOptions: {
-      settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
-      maxSessionMemory: MAXIMUM_SESSION_MEGABYTES,
-    },
+    sessionManager: new MeshConnections(baseUrl),
   });
 }
 
