@@ -6,6 +6,7 @@ import { isHidden, standIn } from "@hlvm/visible-text/hidden-character";
 import type { LoadedInstruction } from "../fold/loaded-instructions.ts";
 import { eventPayload } from "../log/event-payload.ts";
 import type { FoundInstruction, FoundInstructions, WorkspaceIdentity } from "../loop/ports.ts";
+import { retryWhileFull } from "../loop/retry-while-away.ts";
 import type { RunContext } from "../loop/run-context.ts";
 import { touchedFolders } from "./instruction-folders.ts";
 import type { TrustVerdict } from "./workspace-trust.ts";
@@ -24,7 +25,7 @@ interface ReportedFile {
   readonly reason?: string;
 }
 
-type FinderRun = Pick<RunContext, "sessionId" | "runId" | "workspace" | "principal" | "mesh" | "context" | "journal" | "signal">;
+type FinderRun = Pick<RunContext, "sessionId" | "runId" | "workspace" | "principal" | "mesh" | "context" | "journal" | "limits" | "signal">;
 
 /**
  * Finds the instructions of a workspace where work happens, has a person's trust checked, and puts those that they trust into
@@ -58,7 +59,8 @@ export class InstructionFinder {
     let files: ReportedFile[] = [];
     let notice = "";
     try {
-      found = await run.mesh.sandbox.readInstructions(run.sessionId, folders, run.signal);
+      const read = () => run.mesh.sandbox.readInstructions(run.sessionId, folders, run.signal);
+      found = await retryWhileFull(read, run.limits.serviceMilliseconds, run.signal);
       this.#identity.resolve(found.identity);
       const readable = found.files.filter(({ refusal }) => refusal === "");
       const verdicts = readable.length === 0 ? [] : await run.mesh.trust.check(found.workspace, readable, run.signal);

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "@hlvm/canonical-json/sha256-hex";
+import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { enumWord } from "@hlvm/ndjson/enum-word";
 import { RoleSchema, type GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { InstructionState as State, InstructionStateSchema, StopReason, type Event } from "@hlvm/proto/hlvm/session/v1/event_pb";
@@ -66,6 +67,20 @@ describe("instructions", () => {
       { source: "instructions ~/.hlvm/HLVM.md", trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION },
       { source: "instructions AGENTS.md", trust: Trust.USER_CLAIMED, kind: ContextKind.INSTRUCTION },
     ]);
+  });
+
+  it("are looked for again where the sandbox has no room for that", async () => {
+    workspaceWith({ "AGENTS.md": "Use tabs." });
+    const { readInstructions } = test.fake.behaviour;
+    let refusals = 2;
+    test.fake.behaviour.readInstructions = (request) => {
+      if (refusals-- > 0) throw new HlvmError({ code: "resource_exhausted", reason: "too_many_sandboxes", message: "No room." });
+      return readInstructions(request);
+    };
+    test.answers(["done"]);
+    const { events } = await test.run();
+    expect(reported(events)).toEqual(["AGENTS.md LOADED"]);
+    expect(blocks(test.fake.seen.requests[0]!)).toEqual(["AGENTS.md: Use tabs."]);
   });
 
   it("of an untrusted workspace stay out, those of its folders too, and it is said once", async () => {

@@ -9,6 +9,12 @@ export function isAway(thrown: unknown): thrown is HlvmError {
   return thrown instanceof HlvmError && (thrown.code === "unavailable" || thrown.code === "deadline_exceeded");
 }
 
+/** Asks again while a service has no room. @param milliseconds how long to come back @throws what it answers with, or its last refusal */
+export function retryWhileFull<T>(ask: () => Promise<T>, milliseconds: number, signal: AbortSignal): Promise<T> {
+  const isFull = (error: Error): boolean => error instanceof HlvmError && error.code === "resource_exhausted";
+  return pRetry(ask, { ...RETRY, maxRetryTime: milliseconds, signal, shouldRetry: ({ error }) => isFull(error) });
+}
+
 /** Refusals of a replica that is on its way out, or that is not sure of its lease: another one, or itself, answers soon. */
 const PASSING: ReadonlySet<string> = new Set(["sandbox_draining", "sandbox_lease_lost"]);
 const PASSING_MILLISECONDS = 10_000;
