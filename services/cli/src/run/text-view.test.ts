@@ -83,3 +83,9 @@ it("lets nothing out of a session act on the terminal", () => {
   // A name or a target begins no line of its own.
   expect(told).not.toMatch(/^✓ forged.* · \d+ ms/m);
 });
+
+it("says that a run waits for room", () => {
+  expect(shownTo({ showsQuestions: false }, [{ case: "runQueued", value: {} }])).toBe(
+    "As many runs are under way as the server takes; this one waits until another has ended\n",
+  );
+});
