@@ -66,7 +66,8 @@ async function resume(claimed: ClaimedRun, ports: ContinuePorts, signal: AbortSi
   const { lease, session, principal, appended, turn, ageMilliseconds, wasParked, wasQueued } = claimed;
   const delegated = delegatedTo(claimed, ports);
   const mesh = ports.meshFor(delegated);
-  const past = runPast(lease.runId, await ports.eventLog.readRun(lease.sessionId, lease.runId));
+  const read = () => ports.eventLog.readRun(lease.sessionId, lease.runId);
+  const past = runPast(lease.runId, await retryWhileAway(read, ports.serviceMilliseconds, signal));
   // Whatever ended the process may have ended others too.
   const [, model] = await Promise.all([
     onlyLooks(past.replay)

@@ -29,6 +29,7 @@ import { isLeaseLost } from "./lease-lost.ts";
 import { observeRun, type EndedRun } from "./observe-run.ts";
 import { redelegateRun } from "./redelegate-run.ts";
 import { resumeAdvice } from "./resume-advice.ts";
+import { retryReads, type RunReads } from "./retry-reads.ts";
 import type { BegunRun } from "./begun-run.ts";
 import type { RunPorts } from "./run-ports.ts";
 
@@ -94,7 +95,8 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     const budget = tokenBudget(begun.model.contextWindow, limits);
     const { runId } = lease;
     const wholeLog = begun.wholeLog?.map((payload) => ({ runId, turn: 0, payload, principal: begun.principal }));
-    const context = await ContextWindow.open({ log: eventLog, attached: ports.attached }, session, begun.model, budget, wholeLog);
+    const reads = retryReads({ log: eventLog, attached: ports.attached }, limits.serviceMilliseconds, signal);
+    const context = await ContextWindow.open(reads, session, begun.model, budget, wholeLog);
     await lastCall;
     let current = mesh;
     const run = {
@@ -115,7 +117,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       },
       secrets: begun.secrets,
       journal,
-      log: eventLog,
+      log: reads.log,
       context,
       outcomes,
       spending,
@@ -126,7 +128,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
       inbox,
       instructions: new InstructionFinder(),
       workers: new RunWorkers(begun, ports.workers, progress, limits.turns, performance.now() + left),
-      recorded: past === undefined ? await recordedFor(begun.replay, eventLog) : undefined,
+      recorded: past === undefined ? await recordedFor(begun.replay, reads) : undefined,
       agent: begun.agent.profile,
       asksInDoubt,
       toolLimit: pLimit(PARALLEL_TOOLS),
@@ -135,7 +137,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
     };
     const { replay } = begun;
     stop = onlyLooks(replay)
-      ? await replayRun(replay, run, progress, past?.replayed ?? 0, { log: eventLog, attached: ports.attached, facts: session })
+      ? await replayRun(replay, run, progress, past?.replayed ?? 0, { ...reads, facts: session })
       : await runLoop(begun.question, run, progress, past?.answered);
   } catch (thrown) {
     const cause: unknown = signal.aborted ? signal.reason : thrown;
@@ -153,7 +155,7 @@ async function runToEnd(begun: BegunRun, ports: RunPorts, controller: AbortContr
 }
 
 /** Whoever takes a run over does not know what it has written: its calls run. */
-async function recordedFor(replay: Replay | undefined, log: RunPorts["eventLog"]): Promise<RecordedResults | undefined> {
+async function recordedFor(replay: Replay | undefined, { log }: RunReads): Promise<RecordedResults | undefined> {
   return replay?.kind === Kind.FORK ? new RecordedResults(await log.readRecorded(replay.sessionId), replay) : undefined;
 }
 
