@@ -10,7 +10,9 @@ export const NOBODY = "00000000-0000-0000-0000-000000000000";
  * The owner of a run that waits, for a person or for room, is nobody. Where it has an owner, a release that does not know such
  * runs has claimed it since, and has left the times as they were: it may have taken the answer, so that nobody would wake the run.
  */
-export const IS_OF_NOBODY = `lease_owner = '${NOBODY}'`;
+const IS_OF_NOBODY = `lease_owner = '${NOBODY}'`;
+/** Not where such a release has parked it since. */
+export const IS_QUEUED = `queued_at IS NOT NULL AND parked_until IS NULL AND ${IS_OF_NOBODY}`;
 
 interface ClaimedRow extends SessionRow {
   readonly run_id: string;
@@ -34,7 +36,7 @@ interface ClaimedRow extends SessionRow {
 export function claimStatement(chosen: string): string {
   return `
   WITH RECURSIVE ${chosen}, counted AS (
-    SELECT run_id, ${IS_OF_NOBODY} AND parked_until IS NOT NULL AS was_parked, ${IS_OF_NOBODY} AND queued_at IS NOT NULL AS was_queued,
+    SELECT run_id, ${IS_OF_NOBODY} AND parked_until IS NOT NULL AS was_parked, ${IS_QUEUED} AS was_queued,
       (SELECT count(*) FROM event WHERE event.session_id = run.session_id AND event.run_id = run.run_id
         AND type IN ('assistant_message', 'tool_end')) AS progress
     FROM free JOIN run USING (run_id)

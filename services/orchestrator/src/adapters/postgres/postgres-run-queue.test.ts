@@ -85,6 +85,15 @@ describe("the queue of runs", () => {
     expect(await claims.claim([], 20)).toMatchObject([{ lease: { runId: waiting }, wasQueued: false, fruitlessClaims: 1 }]);
   });
 
+  it("leaves a run alone that such a release has parked since, which goes on as what it is when its answer is there", async () => {
+    const waiting = await enqueue("user:ada");
+    await test.database.query("UPDATE run SET parked_until = now() + interval '1 hour'");
+    expect(await queue.count()).toBe(0);
+    expect(await queue.claim([], 20)).toEqual([]);
+    await claims.wake([waiting]);
+    expect(await claims.claim([], 20)).toMatchObject([{ lease: { runId: waiting }, wasParked: true, wasQueued: false }]);
+  });
+
   it("does nothing with a run that was claimed already", async () => {
     const lease = await beginTestRun(store);
     await test.database.query("UPDATE run SET lease_owner = gen_random_uuid()");

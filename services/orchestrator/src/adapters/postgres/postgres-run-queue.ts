@@ -2,9 +2,9 @@ import type { Database } from "@hlvm/postgres/database";
 import type { Lease } from "../../domain/log/event-log.ts";
 import type { ClaimedRun } from "../../domain/run/run-claims.ts";
 import type { RunQueue } from "../../domain/run/run-queue.ts";
-import { CLAIMED_AT_ONCE, claimRuns, claimStatement, IS_OF_NOBODY, NOBODY } from "./claim-runs.ts";
+import { CLAIMED_AT_ONCE, claimRuns, claimStatement, IS_QUEUED, NOBODY } from "./claim-runs.ts";
 
-const IS_QUEUED = `run.ended_at IS NULL AND run.queued_at IS NOT NULL AND run.${IS_OF_NOBODY}`;
+const IS_WAITING = `ended_at IS NULL AND ${IS_QUEUED}`;
 
 const PUT = `
   UPDATE run SET held_by = '${NOBODY}', lease_owner = '${NOBODY}', queued_at = now()
@@ -13,10 +13,10 @@ const PUT = `
 /** One person after the other, found in the index: nobody looks through all that wait. */
 const PEOPLE = `
   person AS (
-    (SELECT principal FROM run WHERE ${IS_QUEUED} ORDER BY principal LIMIT 1)
+    (SELECT principal FROM run WHERE ${IS_WAITING} ORDER BY principal LIMIT 1)
     UNION ALL
     SELECT next.principal FROM person
-    CROSS JOIN LATERAL (SELECT principal FROM run WHERE ${IS_QUEUED} AND principal > person.principal ORDER BY principal LIMIT 1) AS next
+    CROSS JOIN LATERAL (SELECT principal FROM run WHERE ${IS_WAITING} AND principal > person.principal ORDER BY principal LIMIT 1) AS next
   )`;
 
 const CLAIM = claimStatement(`${PEOPLE},
@@ -26,14 +26,14 @@ const CLAIM = claimStatement(`${PEOPLE},
     LEFT JOIN held USING (principal)
     CROSS JOIN LATERAL (
       SELECT run_id, queued_at, row_number() OVER (ORDER BY queued_at) AS place
-      FROM run WHERE ${IS_QUEUED} AND principal = person.principal ORDER BY queued_at LIMIT $3
+      FROM run WHERE ${IS_WAITING} AND principal = person.principal ORDER BY queued_at LIMIT $3
     ) AS waiting
     ORDER BY coalesce(runs, 0) + place, queued_at LIMIT $3
   ), free AS (
-    SELECT run_id FROM run WHERE run_id IN (SELECT run_id FROM next) AND ${IS_QUEUED} FOR NO KEY UPDATE SKIP LOCKED
+    SELECT run_id FROM run WHERE run_id IN (SELECT run_id FROM next) AND ${IS_WAITING} FOR NO KEY UPDATE SKIP LOCKED
   )`);
 
-const COUNT = `SELECT count(*)::int AS waiting FROM run WHERE ${IS_QUEUED}`;
+const COUNT = `SELECT count(*)::int AS waiting FROM run WHERE ${IS_WAITING}`;
 
 /** The queue in PostgreSQL, which all processes share. */
 export class PostgresRunQueue implements RunQueue {
