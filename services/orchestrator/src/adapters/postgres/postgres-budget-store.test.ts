@@ -184,7 +184,7 @@ describe("a process that died in a call", () => {
     await budgets.put(key(ORGANIZATION, TOKENS), 100n);
     await reserve(lease, 80n);
     await test.database.query("UPDATE run SET held_by = gen_random_uuid() WHERE run_id = $1", [lease.runId]);
-    const claimed = (await new PostgresRunClaims(test.database, replica).claim([], 1)).find((one) => one.lease.runId === lease.runId);
+    const claimed = (await new PostgresRunClaims(test.database, replica).claim([], 100)).find((one) => one.lease.runId === lease.runId);
     expect(await all()).toMatchObject([{ used: 0, reserved: 0 }]);
     await reserve(claimed!.lease, 90n);
     // The dead one was not dead: its append and its reservation are refused.
