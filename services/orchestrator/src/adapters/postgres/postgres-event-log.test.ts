@@ -97,7 +97,9 @@ describe("PostgresEventLog", () => {
 
   it("fences an owner that was replaced", async () => {
     const lease = await beginTestRun(store);
-    const claimed = (await new PostgresRunClaims(test.database, randomUUID()).claim([], 100)).find((run) => run.lease.runId === lease.runId);
+    const claimed = (await new PostgresRunClaims(test.database, randomUUID()).claim([], 100)).find(
+      (run) => run.lease.runId === lease.runId,
+    );
     await expect(log.append(appendOf(lease, 2, ["late"]))).rejects.toMatchObject({ reason: "lease_lost" });
     await expect(log.append(appendOf(lease, 2, ["late"], StopReason.COMPLETED))).rejects.toMatchObject({ reason: "lease_lost" });
     await log.append(appendOf(claimed!.lease, 2, ["mine"]));
