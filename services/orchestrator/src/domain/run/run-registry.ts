@@ -116,10 +116,12 @@ export class RunRegistry {
         });
       return claimed.length;
     };
-    let count = hold(await claims.claim(this.#known(), this.#room));
-    if (this.#room > 0) count += hold(await queue.claim(this.#known(), this.#room));
+    const count = hold(await claims.claim(this.#known(), this.#room));
     this.#queued = await queue.count();
-    return count;
+    if (this.#queued === 0 || this.#room <= 0) return count;
+    const begun = hold(await queue.claim(this.#known(), this.#room));
+    this.#queued -= begun;
+    return count + begun;
   }
 
   /** Has every run handed over: when the step is done that is under way, or without it after some seconds. */
