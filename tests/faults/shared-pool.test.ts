@@ -101,7 +101,7 @@ describe.skipIf(reason !== "")(`two gateways of a mesh share two llama-servers${
   }, 300_000);
 
   it("has every slot again: all of them are used, and all are free in the end", async () => {
-    await expect.poll(() => watched.processing, { timeout: 30_000 }).toEqual([0, 0]);
+    await expect.poll(() => watched.processing, { timeout: 60_000 }).toEqual([0, 0]);
     // The one that was killed last may still be starting, and until the other one knows it has ended that one's slots are not used.
     await bothPools();
     watched.forget();

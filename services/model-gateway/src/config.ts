@@ -135,7 +135,7 @@ const settings = {
   resumeSeconds: integer({
     variable: "HLVM_RESUME_SECONDS",
     description: "how long an answer waits for a service whose connection was lost; 0: it ends with its connection",
-    fallback: 15,
+    fallback: 30,
     minimum: 0,
     maximum: 300,
   }),
