@@ -2,6 +2,7 @@ import { choice, integer, text } from "@hlvm/config/setting";
 import { readConfig } from "@hlvm/config/read-config";
 import { serviceSettings } from "@hlvm/config/service-settings";
 import { serviceUrl } from "@hlvm/config/service-url";
+import { TOOL_RESULT_LENGTH, type Limits } from "./domain/loop/limits.ts";
 
 /** Every setting of the orchestrator. */
 export const settings = {
@@ -124,4 +125,21 @@ export type Config = ReturnType<typeof readOrchestratorConfig>;
 
 export function readOrchestratorConfig(environment: NodeJS.ProcessEnv) {
   return readConfig(settings, environment);
+}
+
+/** What a run may use up at most; some ask for less. */
+export function runLimits(config: Config): Limits {
+  return {
+    turns: config.maximumTurns,
+    toolCallsPerTurn: config.maximumToolCalls,
+    identicalCallsInARow: config.maximumIdenticalCalls,
+    modelSilenceMilliseconds: config.modelSilenceSeconds * 1_000,
+    modelMilliseconds: config.modelSeconds * 1_000,
+    runMilliseconds: config.runSeconds * 1_000,
+    serviceMilliseconds: config.serviceWaitSeconds * 1_000,
+    parkMilliseconds: config.parkSeconds * 1_000,
+    toolResultLength: TOOL_RESULT_LENGTH,
+    outputReserveTokens: config.outputReserveTokens,
+    compactionPercent: config.compactionPercent,
+  };
 }
