@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** A process that is told from a later one with the same number by when it began. */
-interface Process {
+export interface Process {
   readonly pid: number;
   readonly parent: number;
   /** Ticks since the machine began. */
@@ -13,28 +13,30 @@ interface Process {
 /** Remembers the processes below one, so that those that it leaves behind are found when it has ended. */
 export class ProcessTree {
   readonly #root: number;
-  readonly #seen = new Map<string, Process>();
+  readonly #list: () => readonly Process[];
+  readonly #seen = new Set<string>();
 
-  constructor(root: number) {
+  constructor(root: number, list = allProcesses) {
     this.#root = root;
+    this.#list = list;
   }
 
   /** Who has left the tree, since its parent ended, counts if it was seen in it before. */
   look(): void {
-    const all = allProcesses();
+    const all = this.#list();
     const below = new Set([this.#root]);
-    for (const { pid } of this.#seen.values()) below.add(pid);
+    for (const process of all) if (this.#seen.has(keyOf(process))) below.add(process.pid);
     for (let grew = true; grew;) {
       const known = below.size;
       for (const { pid, parent } of all) if (below.has(parent)) below.add(pid);
       grew = below.size > known;
     }
-    for (const process of all) if (below.has(process.pid)) this.#seen.set(keyOf(process), process);
+    for (const process of all) if (below.has(process.pid)) this.#seen.add(keyOf(process));
   }
 
   /** Those that were seen and live, as a person would name them. */
   living(): string[] {
-    return allProcesses()
+    return this.#list()
       .filter((process) => process.state !== "Z" && this.#seen.has(keyOf(process)))
       .map(({ pid, command }) => `${pid} (${command})`);
   }
