@@ -129,6 +129,7 @@ function Looking({ session: { sessionId, owner, right } }: { readonly session: S
 function isAtWork(item: Item | undefined): boolean {
   if (item?.kind === "assistant" || item?.kind === "thinking") return item.isOpen;
   if (item?.kind === "approval") return item.state === "pending";
+  if (item?.kind === "info") return item.topic === "queue";
   return item?.kind === "tools" && item.calls.some(({ durationMilliseconds }) => durationMilliseconds === undefined);
 }
 
