@@ -43,9 +43,9 @@ export async function openStores({ config, log, replicaId, teams }: StoreParts) 
   const onAppend = (sessionId: string, events: readonly Event[]): void => wakeups.appended(sessionId, events);
   return {
     database,
-    /** Of runs, to whoever holds them. */
+    /** Told with the id of a run that is to be cancelled. */
     cancelled,
-    /** Of messages for a run. */
+    /** Told with the id of a run that a message was sent to. */
     sent,
     wakeups,
     sessions: new PostgresSessionStore(database, replicaId, onAppend, teams),
