@@ -32,14 +32,14 @@ const OTHER_POLL_MILLISECONDS = 50;
  */
 export async function startLocked(main: string, options: StartOptions): Promise<MeshState> {
   const deadline = Date.now() + OTHER_DEADLINE_MILLISECONDS;
-  let told = false;
+  let isAnnounced = false;
   for (;;) {
     if (options.signal?.aborted === true) throw givenUp();
     const state = (await startOne(main, options)) ?? readMeshState(options.directory);
     if (state !== undefined) return state;
     if (Date.now() > deadline) throw neverReady(options.directory);
-    if (!told) options.onProgress("Another process is starting or ending this mesh; waiting for it.");
-    told = true;
+    if (!isAnnounced) options.onProgress("Another process is starting or ending this mesh; waiting for it.");
+    isAnnounced = true;
     await sleep(OTHER_POLL_MILLISECONDS);
   }
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 
-const MAIN = fileURLToPath(new URL("testing/serve-as-told.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("testing/serve-scripted.ts", import.meta.url));
 
 const processes: ChildProcess[] = [];
 
@@ -17,14 +17,14 @@ function start(behaviour: string) {
   processes.push(child);
   // A process that was let go of tells no `close`.
   const ended = Promise.all([once(child, "exit"), once(child.stdout!, "end")]).then(([exit]) => exit as [number | null, string | null]);
-  const told = { child, output: "", ended };
-  child.stdout!.setEncoding("utf8").on("data", (text: string) => (told.output += text));
-  return told;
+  const service = { child, output: "", ended };
+  child.stdout!.setEncoding("utf8").on("data", (text: string) => (service.output += text));
+  return service;
 }
 
 async function startReady(behaviour: string) {
   const service = start(behaviour);
-  expect(await once(service.child, "message")).toEqual([{ kind: "ready", service: "told", port: 4_711 }, undefined]);
+  expect(await once(service.child, "message")).toEqual([{ kind: "ready", service: "scripted", port: 4_711 }, undefined]);
   return service;
 }
 
@@ -72,7 +72,7 @@ describe("runService", () => {
 
   it("tells its starter why it could not start, with what to do", async () => {
     const service = start("cannot start");
-    const failed = { kind: "failed", service: "told", reason: "no_disk", message: "There is no disk.", advice: "Buy one." };
+    const failed = { kind: "failed", service: "scripted", reason: "no_disk", message: "There is no disk.", advice: "Buy one." };
     expect(await once(service.child, "message")).toEqual([failed, undefined]);
     expect(await service.ended).toEqual([1, null]);
     expect(service.output).toContain('"msg":"cannot go on"');

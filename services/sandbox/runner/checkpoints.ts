@@ -4,7 +4,7 @@ import { CheckpointStore, type Entry } from "./checkpoint-store.ts";
 import { unlessGone, walk } from "./checkpoint-walk.ts";
 import { differences, isSame } from "./differences.ts";
 import { putBack, removePath } from "./put-back.ts";
-import { tellChanges, type ToldChanges } from "./told-changes.ts";
+import { listChanges, type ListedChanges } from "./list-changes.ts";
 
 /** A file that was written so lately may be written again without its times telling. */
 const FRESH_NANOSECONDS = 100_000_000n;
@@ -85,7 +85,7 @@ export class Checkpoints {
   }
 
   /** What is there otherwise than at the first checkpoint. Nothing is noted: a turn may be writing. */
-  compare(): ToldChanges {
+  compare(): ListedChanges {
     const { records } = this.#store;
     if (records.length === 0) {
       // Where it holds too much, none could be made.
@@ -95,7 +95,7 @@ export class Checkpoints {
     const now = this.#look();
     const others = this.#changedByOthers(1);
     if (records.at(-1)!.turn === "") for (const { path } of differences(now, this.#state)) others.add(path);
-    return tellChanges(this.#stateAt(1), now, { others, read: (hash) => this.#store.read(hash) });
+    return listChanges(this.#stateAt(1), now, { others, read: (hash) => this.#store.read(hash) });
   }
 
   #apply(paths: { readonly path: string; failure: string }[], target: ReadonlyMap<string, Entry>): void {

@@ -31,8 +31,8 @@ export async function fileState(path: string): Promise<FileState> {
 
 export async function openFileState(handle: FileHandle): Promise<FileState> {
   const { size, mtimeNs, ino } = await handle.stat({ bigint: true });
-  const told = size > HASHED_BYTES ? `${size} ${mtimeNs} ${ino}` : await handle.readFile();
-  return { sha256: sha256(told), bytes: Number(size) };
+  const content = size > HASHED_BYTES ? `${size} ${mtimeNs} ${ino}` : await handle.readFile();
+  return { sha256: sha256(content), bytes: Number(size) };
 }
 
 function sha256(content: string | Uint8Array): string {

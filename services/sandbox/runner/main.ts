@@ -15,7 +15,7 @@ import type {
 import { changeFromJson, changeToJson } from "./change-json.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { Rewound } from "./checkpoints.ts";
-import type { ToldChanges } from "./told-changes.ts";
+import type { ListedChanges } from "./list-changes.ts";
 import { closeInherited } from "./close-inherited.ts";
 import { folderIdentity } from "./folder-identity.ts";
 import { encodeFrame, FrameDecoder } from "./frames.ts";
@@ -114,11 +114,11 @@ function rewindFor({ callId = "", turns = [], preview = false, overwrite = false
 }
 
 function compareFor({ callId = "" }: RunnerRequest_CompareJson): void {
-  let told: ToldChanges = { changes: [], changeCount: 0 };
+  let compared: ListedChanges = { changes: [], changeCount: 0 };
   const failure = failureOfCheckpoint(() => {
-    told = (checkpoints ??= new Checkpoints(WORKSPACE, CHECKPOINTS)).compare();
+    compared = (checkpoints ??= new Checkpoints(WORKSPACE, CHECKPOINTS)).compare();
   });
-  send({ compared: { callId, failure, ...told } });
+  send({ compared: { callId, failure, ...compared } });
 }
 
 async function instructionsFor({ callId = "", folders = [], all, profiles }: RunnerRequest_ReadInstructionsJson): Promise<void> {
@@ -129,8 +129,8 @@ async function instructionsFor({ callId = "", folders = [], all, profiles }: Run
 }
 
 async function previewFor({ callId = "", tool = "", argumentsJson = "{}" }: RunnerRequest_PreviewJson): Promise<void> {
-  const { texts, presentBytes, ...told } = await previewCall(tool, argumentsJson);
-  send({ previewed: { callId, ...told, presentBytes: String(presentBytes), ...texts } });
+  const { texts, presentBytes, ...preview } = await previewCall(tool, argumentsJson);
+  send({ previewed: { callId, ...preview, presentBytes: String(presentBytes), ...texts } });
 }
 
 /** What is noted in part is read again from where it was written down. */

@@ -30,5 +30,5 @@ const heapGrowth = process.memoryUsage().heapUsed - heapBefore;
 if (process.argv[3] === "until it is told to end") await new Promise((resolve) => process.once("message", resolve));
 const closing = performance.now();
 await telemetry.close();
-const told = { slowestMilliseconds: slowest, heapGrowth, closeMilliseconds: performance.now() - closing };
-process.send!(told, () => process.exit());
+const measured = { slowestMilliseconds: slowest, heapGrowth, closeMilliseconds: performance.now() - closing };
+process.send!(measured, () => process.exit());

@@ -63,8 +63,8 @@ interface Shown {
 function show(files: readonly MergedFile[], { leftOut }: GetChangesResponse, written: boolean, { folder, flags, context }: Shown): void {
   const { screen } = context;
   for (const { path, change, merged } of files) {
-    const told = merged.outcome === "same" ? "here already" : merged.outcome === "conflict" ? `conflict: ${merged.why}` : change;
-    process.stdout.write(`${printable(path).replaceAll("\n", "\\n")}  ${told}\n`);
+    const state = merged.outcome === "same" ? "here already" : merged.outcome === "conflict" ? `conflict: ${merged.why}` : change;
+    process.stdout.write(`${printable(path).replaceAll("\n", "\\n")}  ${state}\n`);
     if (merged.outcome === "conflict" && merged.marked !== undefined)
       for (const line of conflictLines(merged.marked.bytes)) process.stdout.write(`    ${printable(line)}\n`);
   }

@@ -24,11 +24,11 @@ export async function hookTest(prompt: string, flags: HookTestFlags, { config, s
   const output = hookOutput(tool, outcome);
   const ids = new Set(shown.map(({ id }) => id));
   const milliseconds = Math.round(performance.now() - begun);
-  const told = facts.map(({ id, text, score, coverage, gate }) => ({ fact_id: id, text, score, coverage, gate, shown: ids.has(id) }));
-  if (flags.json === true) process.stdout.write(jsonLine({ tool, decision, facts: told, session, output, ms: milliseconds }));
+  const listed = facts.map(({ id, text, score, coverage, gate }) => ({ fact_id: id, text, score, coverage, gate, shown: ids.has(id) }));
+  if (flags.json === true) process.stdout.write(jsonLine({ tool, decision, facts: listed, session, output, ms: milliseconds }));
   else {
     screen.note(`${decision}, ${milliseconds} ms`);
-    const rows = told.map(({ fact_id: id, text, score, coverage, gate, shown: isShown }) => {
+    const rows = listed.map(({ fact_id: id, text, score, coverage, gate, shown: isShown }) => {
       const covers = coverage === undefined ? "" : `${coverage.toFixed(2)} ${coverage >= gate! ? "≥" : "<"} ${gate!.toFixed(2)}`;
       return [isShown ? "*" : "", id, score?.toFixed(2) ?? "", covers, text];
     });

@@ -16,17 +16,17 @@ export async function memoryLabels(
   const { work, waiting } = await withMesh(context, async (transport) => {
     const client = createClient(MemoryWorkService, transport);
     const answer = { on: () => client.allowMemoryWork({}), off: () => client.endMemoryWork({}), status: () => client.getMemoryWork({}) };
-    const { work: told } = await answer[what]();
-    return { work: told!, waiting: await createClient(ModelWorkService, transport).countModelWork({}) };
+    const { work } = await answer[what]();
+    return { work: work!, waiting: await createClient(ModelWorkService, transport).countModelWork({}) };
   });
   if (flags.json === true) {
     const counts = messageJson(CountModelWorkResponseSchema, waiting);
     process.stdout.write(jsonLine({ ...messageJson(MemoryWorkSchema, work), waiting: counts }));
-  } else for (const line of told(work, waiting)) context.screen.note(line);
+  } else for (const line of workNotes(work, waiting)) context.screen.note(line);
   return EXIT_OK;
 }
 
-function told(work: MemoryWork, { sessions, facts, setAside }: CountModelWorkResponse): string[] {
+function workNotes(work: MemoryWork, { sessions, facts, setAside }: CountModelWorkResponse): string[] {
   const { model, isAllowed, until, stored, refused, pausedReason, pausedUntil } = work;
   if (!isAllowed) return ["No model looks at your sessions and facts. To let one: hlvm memory labels on"];
   if (model === "") return ["You let a model look, and this mesh is set up with none: HLVM_MEMORY_MODEL names one."];

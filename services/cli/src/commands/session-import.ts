@@ -6,7 +6,7 @@ import type { CommandContext } from "../command.ts";
 import { withMesh } from "../mesh/with-mesh.ts";
 import { fromCurrentFolder } from "../options/from-current-folder.ts";
 import { readWorkspace } from "../options/read-workspace.ts";
-import { told } from "./session-update.ts";
+import { printSession } from "./session-update.ts";
 
 /** What the contract takes. */
 const MAXIMUM_BYTES = 12 * 1024 * 1024;
@@ -25,7 +25,12 @@ export async function sessionImport(
   const session = await withMesh(context, async (transport) => {
     return (await createClient(SessionService, transport).importSession({ ndjson, workspace })).session!;
   });
-  return told(session, flags, context, `Imported as session ${session.sessionId}. Go on with: hlvm ask --resume ${session.sessionId} "…"`);
+  return printSession(
+    session,
+    flags,
+    context,
+    `Imported as session ${session.sessionId}. Go on with: hlvm ask --resume ${session.sessionId} "…"`,
+  );
 }
 
 function readImport(path: string): string {

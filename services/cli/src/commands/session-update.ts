@@ -13,14 +13,14 @@ interface JsonFlag {
 /** Gives a session another title. */
 export async function sessionRename(sessionId: string, title: string, flags: JsonFlag, context: CommandContext): Promise<number> {
   const session = await update(context, { sessionId, title });
-  return told(session, flags, context, `It is called "${printableLine(session.title)}" now.`);
+  return printSession(session, flags, context, `It is called "${printableLine(session.title)}" now.`);
 }
 
 /** Puts a session out of the way, or takes it back. */
 export async function sessionArchive(sessionId: string, archived: boolean, flags: JsonFlag, context: CommandContext): Promise<number> {
   const session = await update(context, { sessionId, archived });
   const said = archived ? "Archived: `hlvm session list --archived` shows it, and --resume takes it back." : "It is listed again.";
-  return told(session, flags, context, said);
+  return printSession(session, flags, context, said);
 }
 
 function update(
@@ -31,7 +31,7 @@ function update(
 }
 
 /** Tells of a session that was made or changed: as JSON for programs, in words for people. */
-export function told(session: Session, { json }: JsonFlag, { screen }: CommandContext, said: string): number {
+export function printSession(session: Session, { json }: JsonFlag, { screen }: CommandContext, said: string): number {
   if (json === true) process.stdout.write(jsonLine(messageJson(SessionSchema, session)));
   else screen.note(said);
   return EXIT_OK;

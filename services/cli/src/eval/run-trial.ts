@@ -147,11 +147,11 @@ async function check(task: EvalTask, folder: string, running: Running, first?: s
     { signal: running.signal },
   );
   const result = end.calls[0]?.result;
-  const told = { checkSessionId: end.sessionId };
-  if (result?.exitCode === PASSED) return { ...told, outcome: "passed", why: "" };
-  if (result?.exitCode === FAILED) return { ...told, outcome: "failed", why: lastLine(result.content) };
+  const checked = { checkSessionId: end.sessionId };
+  if (result?.exitCode === PASSED) return { ...checked, outcome: "passed", why: "" };
+  if (result?.exitCode === FAILED) return { ...checked, outcome: "failed", why: lastLine(result.content) };
   const code = result?.exitCode === undefined ? (result?.summary ?? end.stopped.message) : `exit code ${result.exitCode}`;
-  return { ...told, outcome: "error", why: `the check could not run: ${code}` };
+  return { ...checked, outcome: "error", why: `the check could not run: ${code}` };
 }
 
 /** Brings a session's changes into the copy. @returns why they cannot be checked */

@@ -63,7 +63,7 @@ export function hookMemory({ url, token }: EdgeAccess, signal: AbortSignal): Hoo
     },
     pinned: async (project) => {
       const { facts, nextPageToken = "" } = await ask("MemoryService/ListFacts", { filter: { project }, pinned: true, limit: MOST_PINNED });
-      return { facts: list(facts, MOST_PINNED).map(told), moreExist: nextPageToken !== "" };
+      return { facts: list(facts, MOST_PINNED).map(blockFact), moreExist: nextPageToken !== "" };
     },
   };
 }
@@ -82,7 +82,7 @@ async function bounded(response: Response): Promise<string> {
 function scored(found: unknown): ScoredFact {
   const { fact, score, parts } = record(found);
   const { coverage, gate } = record(parts);
-  return { ...told(fact), score: amount(score), coverage: amount(coverage), gate: gate === undefined ? 1 : amount(gate) };
+  return { ...blockFact(fact), score: amount(score), coverage: amount(coverage), gate: gate === undefined ? 1 : amount(gate) };
 }
 
 function scoredSession(found: unknown): ScoredSession {
@@ -101,7 +101,7 @@ function scoredSession(found: unknown): ScoredSession {
   };
 }
 
-function told(fact: unknown): BlockFact {
+function blockFact(fact: unknown): BlockFact {
   const { factId, text } = record(fact);
   if (typeof factId !== "string" || !UUID.test(factId) || typeof text !== "string") throw new Error("a fact is malformed");
   return { id: factId, text };

@@ -98,9 +98,9 @@ async function onPrompt(event: HookEvent, ports: HookPorts): Promise<HookOutcome
     if (fresh.length === 0 && !isFresh) return "all-shown";
     const frame = newFrame();
     const block = pointerBlock(frame, fresh, isFresh ? sessionPointer(session) : undefined);
-    const told = block.hasSession ? session : undefined;
-    const ids = [...block.shown.map(({ id }) => id), ...(told === undefined ? [] : [sessionKey(told)])];
-    return { frame, ...block, session: told, memo: { shown: [...shown, ...ids], pointers: pointers + ids.length } };
+    const shownSession = block.hasSession ? session : undefined;
+    const ids = [...block.shown.map(({ id }) => id), ...(shownSession === undefined ? [] : [sessionKey(shownSession)])];
+    return { frame, ...block, session: shownSession, memo: { shown: [...shown, ...ids], pointers: pointers + ids.length } };
   });
 }
 

@@ -33,7 +33,7 @@ export class TextView implements RunView {
   readonly #conversation = new Conversation((change) => this.#changed(change));
   #sessionId = "";
   /** What was told already, of what is no item. */
-  #told: Pick<Conversation, "run" | "todo" | "turnStats" | "reminder" | "thinkingSequence"> = {
+  #shown: Pick<Conversation, "run" | "todo" | "turnStats" | "reminder" | "thinkingSequence"> = {
     run: undefined,
     todo: this.#conversation.todo,
     turnStats: undefined,
@@ -130,20 +130,20 @@ export class TextView implements RunView {
   #tellBesides(): void {
     const { todo, turnStats, reminder, thinkingSequence } = this.#conversation;
     const { verbose } = this.#options;
-    if (todo !== this.#told.todo) this.#say(todoNotes(todo));
-    if (verbose && reminder !== undefined && reminder !== this.#told.reminder)
+    if (todo !== this.#shown.todo) this.#say(todoNotes(todo));
+    if (verbose && reminder !== undefined && reminder !== this.#shown.reminder)
       this.#screen.note(`reminder: ${printableLine(reminder.text, 200)}`, "dim");
-    if (verbose && turnStats !== undefined && turnStats !== this.#told.turnStats) this.#say([turnNote(turnStats)]);
-    if (thinkingSequence !== this.#told.thinkingSequence) this.#screen.status("thinking");
+    if (verbose && turnStats !== undefined && turnStats !== this.#shown.turnStats) this.#say([turnNote(turnStats)]);
+    if (thinkingSequence !== this.#shown.thinkingSequence) this.#screen.status("thinking");
     this.#tellRun();
-    this.#told = { ...this.#told, todo, turnStats, reminder, thinkingSequence };
+    this.#shown = { ...this.#shown, todo, turnStats, reminder, thinkingSequence };
   }
 
   #tellRun(): void {
     const { run } = this.#conversation;
-    const before: RunState | undefined = this.#told.run;
+    const before: RunState | undefined = this.#shown.run;
     if (run === undefined || run === before) return;
-    this.#told = { ...this.#told, run };
+    this.#shown = { ...this.#shown, run };
     if (run.stopReason !== undefined) {
       this.#screen.status("");
       this.#screen.endLine();

@@ -51,7 +51,7 @@ export class OrchestratorModelCalls implements ModelCalls {
     const caller = await this.#sign(call);
     const options = this.#options(call.caller, orchestrator, gone, CALL_DEADLINE_MILLISECONDS);
     const responses = serverStream(orchestrator.transport, ModelCallService.method.callModel, { caller, request }, options);
-    const first = await told(orchestrator, gone, responses.next());
+    const first = await answerOf(orchestrator, gone, responses.next());
     const started = first.value?.event;
     if (started?.case !== "started") throw cut();
     const { model, inputTokens } = started.value;
@@ -63,7 +63,7 @@ export class OrchestratorModelCalls implements ModelCalls {
     const caller = await this.#sign(call);
     const options = this.#options(call.caller, orchestrator, gone, CALL_DEADLINE_MILLISECONDS);
     const asked = createClient(ModelCallService, orchestrator.transport).countCallTokens({ caller, request }, options);
-    return Number((await told(orchestrator, gone, asked)).inputTokens);
+    return Number((await answerOf(orchestrator, gone, asked)).inputTokens);
   }
 
   async embed(call: DoorCall, request: EmbedRequest, gone: AbortSignal): Promise<{ model: string; response: EmbedResponse }> {
@@ -71,7 +71,7 @@ export class OrchestratorModelCalls implements ModelCalls {
     const caller = await this.#sign(call);
     const options = this.#options(call.caller, orchestrator, gone, CALL_DEADLINE_MILLISECONDS);
     const asked = createClient(ModelCallService, orchestrator.transport).embedTexts({ caller, request }, options);
-    const { model, response } = await told(orchestrator, gone, asked);
+    const { model, response } = await answerOf(orchestrator, gone, asked);
     if (response === undefined) throw cut();
     return { model, response };
   }
@@ -80,7 +80,7 @@ export class OrchestratorModelCalls implements ModelCalls {
     const gateway = this.#parts.backends["model-gateway"];
     const { allowedModels } = caller.token ?? EVERYTHING;
     const options = this.#options(caller, gateway, gone, LIST_DEADLINE_MILLISECONDS);
-    const { models } = await told(gateway, gone, createClient(ModelService, gateway.transport).listModels({}, options));
+    const { models } = await answerOf(gateway, gone, createClient(ModelService, gateway.transport).listModels({}, options));
     const isPermitted = (id: string): boolean => allowedModels.length === 0 || allowedModels.some((pattern) => fitsModel(id, pattern));
     return models.filter(({ id, available }) => available && isPermitted(id));
   }
@@ -120,7 +120,7 @@ async function* eventsOf(
   }
 }
 
-async function told<T>({ name }: Backend, gone: AbortSignal, answer: Promise<T>): Promise<T> {
+async function answerOf<T>({ name }: Backend, gone: AbortSignal, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (thrown) {

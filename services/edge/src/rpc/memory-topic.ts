@@ -64,9 +64,9 @@ async function* changes(
   for (;;) {
     try {
       const callOptions = { ...options(memory, NO_DEADLINE), signal };
-      for await (const told of serverStream(memory.transport, MemoryService.method.watchFacts, { filter, cursor }, callOptions)) {
-        cursor = told.cursor;
-        if (told.changes.length > 0) yield { case: "memory", value: { changes: told.changes, cursor } };
+      for await (const answered of serverStream(memory.transport, MemoryService.method.watchFacts, { filter, cursor }, callOptions)) {
+        cursor = answered.cursor;
+        if (answered.changes.length > 0) yield { case: "memory", value: { changes: answered.changes, cursor } };
         if (!isCaughtUp) yield { case: "caughtUp", value: {} };
         isCaughtUp = true;
       }
@@ -97,9 +97,9 @@ async function* recalls(workspace: string, { backends, signal, options }: Memory
         const limit = before === undefined ? EARLIER_EVENTS : Math.min(Number(lastSequence - before), MOST_EVENTS);
         const page = { sessionId, before: lastSequence + 1n, limit, settled: true };
         const { events } = await client.readEvents(page, { ...options(orchestrator), signal });
-        const told = recalledIn(events, session, { behind: before ?? 0n, begun });
+        const recalls = recalledIn(events, session, { behind: before ?? 0n, begun });
         read.set(sessionId, lastSequence);
-        if (told.length > 0) yield { case: "memory", value: { recalls: told } };
+        if (recalls.length > 0) yield { case: "memory", value: { recalls } };
       }
       const listed = new Set(sessions.map(({ sessionId }) => sessionId));
       for (const sessionId of read.keys()) if (!listed.has(sessionId)) read.delete(sessionId);

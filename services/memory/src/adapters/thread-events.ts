@@ -56,7 +56,7 @@ export async function eventsOf(
   );
   const page = rows.slice(0, limit);
   const idsOf = (what: string): string[] => page.filter(({ id }) => id.startsWith(`${what}:`)).map(({ id }) => id.slice(what.length + 1));
-  const told = new Map([
+  const byId = new Map([
     ...(await changes(queries, idsOf("change"))),
     ...(await turns(queries, idsOf("turn"))),
     ...(await uses(queries, viewer, factIds, "shown", idsOf("shown"))),
@@ -65,7 +65,7 @@ export async function eventsOf(
   const last = page.at(-1);
   return {
     events: page.flatMap(({ id, at }) => {
-      const event = told.get(id);
+      const event = byId.get(id);
       return event === undefined ? [] : [{ at, ...event }];
     }),
     end: rows.length > limit && last !== undefined ? { at: last.place, id: last.id } : undefined,
@@ -73,15 +73,15 @@ export async function eventsOf(
 }
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, "at"> : never;
-type Told = readonly (readonly [id: string, event: WithoutTime<ThreadEvent>])[];
+type EventsById = readonly (readonly [id: string, event: WithoutTime<ThreadEvent>])[];
 
-async function changes(queries: Queries, ids: readonly string[]): Promise<Told> {
+async function changes(queries: Queries, ids: readonly string[]): Promise<EventsById> {
   const sql = `SELECT ${CHANGE_COLUMNS} FROM fact_change AS change WHERE change_id = ANY($1::uuid[])`;
   const found = await changesOf(queries, await queries.query<FactChangeRow>(sql, [ids], "thread-changes"));
   return found.map((change) => [`change:${change.id}`, { what: "change", change }]);
 }
 
-async function turns(queries: Queries, ids: readonly string[]): Promise<Told> {
+async function turns(queries: Queries, ids: readonly string[]): Promise<EventsById> {
   const rows = await queries.query<TurnRow & { turn_id: string; tool: string; session: string; title: string }>(
     `SELECT turn_id, tool, session, title, ${TURN_COLUMNS} FROM transcript_turn JOIN transcript USING (transcript_id)
      WHERE turn_id = ANY($1::uuid[])`,
@@ -100,7 +100,7 @@ async function uses(
   factIds: readonly string[],
   what: "shown" | "used",
   ids: readonly string[],
-): Promise<Told> {
+): Promise<EventsById> {
   const ofThread = `(SELECT coalesce(array_agg(one), '{}') FROM unnest(${what}) AS one WHERE one = ANY($1::uuid[])) AS fact_ids`;
   const sql =
     what === "shown"

@@ -15,13 +15,13 @@ interface Given {
   readonly base: number;
   readonly reason: string;
 }
-type Told = Pick<ToolOutcome, "content" | "summary">;
+type WikiAnswer = Pick<ToolOutcome, "content" | "summary">;
 
 const DEFAULT_LISTED = 100;
 const DEFAULT_FOUND = 5;
 const MAXIMUM_FINDINGS = 50;
 
-const TOOLS: ReadonlyMap<string, (store: WikiStore, viewer: Viewer, given: Given) => Promise<Told>> = new Map([
+const TOOLS: ReadonlyMap<string, (store: WikiStore, viewer: Viewer, given: Given) => Promise<WikiAnswer>> = new Map([
   ["wiki_read", read],
   ["wiki_search", search],
   ["wiki_write", write],
@@ -36,7 +36,7 @@ export async function wikiTool(tool: string, store: WikiStore, viewer: Viewer, g
   return { success: true, errorCode: "", ...(await TOOLS.get(tool)!(store, viewer, given as Given)) };
 }
 
-async function list(store: WikiStore, viewer: Viewer, limit: number): Promise<Told> {
+async function list(store: WikiStore, viewer: Viewer, limit: number): Promise<WikiAnswer> {
   const pages = await store.list(viewer, limit);
   if (pages.length === 0) return { content: "The wiki has no pages yet.", summary: "no pages" };
   const findings = (await lintWiki(store, viewer)).slice(0, MAXIMUM_FINDINGS);
@@ -45,13 +45,13 @@ async function list(store: WikiStore, viewer: Viewer, limit: number): Promise<To
   return { content, summary: `${pages.length} ${pages.length === 1 ? "page" : "pages"}` };
 }
 
-async function read(store: WikiStore, viewer: Viewer, { name, scope }: Given): Promise<Told> {
+async function read(store: WikiStore, viewer: Viewer, { name, scope }: Given): Promise<WikiAnswer> {
   const page = await readPage(store, viewer, name, scope);
   const head = `(${page.scope} page ${page.name}, revision ${page.number}, ${page.publishedAt.toISOString().slice(0, 10)})`;
   return { content: `${head}\n${page.content}`, summary: `page ${page.name}` };
 }
 
-async function search(store: WikiStore, viewer: Viewer, { query, limit }: Given): Promise<Told> {
+async function search(store: WikiStore, viewer: Viewer, { query, limit }: Given): Promise<WikiAnswer> {
   if (query === undefined) return list(store, viewer, limit ?? DEFAULT_LISTED);
   const found = await searchPages(store, viewer, query, limit ?? DEFAULT_FOUND);
   if (found.length === 0)
@@ -60,7 +60,7 @@ async function search(store: WikiStore, viewer: Viewer, { query, limit }: Given)
   return { content, summary: `${found.length} ${found.length === 1 ? "page" : "pages"} found` };
 }
 
-async function write(store: WikiStore, viewer: Viewer, { name, scope, content, base, reason }: Given): Promise<Told> {
+async function write(store: WikiStore, viewer: Viewer, { name, scope, content, base, reason }: Given): Promise<WikiAnswer> {
   const revision = await writePage(store, viewer, { name, scope, content, base, reason, removes: false });
   return {
     content: `Not published yet: revision ${revision.id} of ${revision.name} waits until a person approves it. Do not write it again.`,

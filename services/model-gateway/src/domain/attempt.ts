@@ -1,6 +1,6 @@
 import { answerTooLong, beginningOf, isFitting } from "./answer-length.ts";
 import { believableUsage } from "./believable-usage.ts";
-import type { Delta, Finish, Told } from "./generation.ts";
+import type { Delta, Finish, AnswerEvent } from "./generation.ts";
 import { ModelError } from "./model-error.ts";
 import type { Target } from "./target.ts";
 
@@ -24,12 +24,12 @@ export class Attempt {
   }
 
   /** What comes next; undefined behind the end. @throws ModelError `stream_cut`, `empty_answer`, `answer_too_long` */
-  async next(): Promise<readonly Told[] | undefined> {
+  async next(): Promise<readonly AnswerEvent[] | undefined> {
     while (!this.#isOver) {
       if (this.#tooLong !== undefined) throw this.#tooLong;
       const come = await this.#deltas.next();
-      const told = come.done ? this.#end() : this.#take(come.value);
-      if (told.length > 0) return told;
+      const events = come.done ? this.#end() : this.#take(come.value);
+      if (events.length > 0) return events;
     }
     return undefined;
   }
@@ -38,14 +38,14 @@ export class Attempt {
     await this.#deltas.return?.();
   }
 
-  #take(delta: Delta): Told[] {
+  #take(delta: Delta): AnswerEvent[] {
     if (delta.kind === "usage") this.#usage = believableUsage(delta) && delta;
     else if (delta.kind === "finish") this.#finish = delta;
     else return this.#takeContent(delta);
     return [];
   }
 
-  #takeContent(delta: Delta): Told[] {
+  #takeContent(delta: Delta): AnswerEvent[] {
     const before = this.#hasContent ? [] : servedBy(this.#target);
     if (!this.#hasContent) this.#onContent();
     this.#hasContent = true;
@@ -55,7 +55,7 @@ export class Attempt {
     return [...before, ...beginningOf(delta)];
   }
 
-  #end(): Told[] {
+  #end(): AnswerEvent[] {
     const name = this.#target.providerName;
     const finish = this.#finish;
     if (finish === undefined) throw cut(name);
@@ -67,8 +67,8 @@ export class Attempt {
   }
 }
 
-function servedBy({ servedBy: told }: Target): Told[] {
-  return told === undefined ? [] : [{ kind: "served-by", ...told }];
+function servedBy({ servedBy: other }: Target): AnswerEvent[] {
+  return other === undefined ? [] : [{ kind: "served-by", ...other }];
 }
 
 /** Servers differ in what they call the end of an answer that asks for tools. */

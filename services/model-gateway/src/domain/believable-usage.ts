@@ -8,7 +8,7 @@ const MOST_TOKENS = 1_000_000_000;
  * number, or beyond every window, can neither be sent nor kept.
  * @returns undefined where it cannot: whoever pays goes by what was seen
  */
-export function believableUsage(told: Usage): Usage | undefined {
-  const counts = [told.input, told.output, told.cacheRead, told.cacheWrite, told.cacheWriteHour ?? 0, told.reasoning];
-  return counts.every((count) => Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS) ? told : undefined;
+export function believableUsage(usage: Usage): Usage | undefined {
+  const counts = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.cacheWriteHour ?? 0, usage.reasoning];
+  return counts.every((count) => Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS) ? usage : undefined;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { generate, type Retry } from "./generate.ts";
-import type { Delta, Generation, Told } from "./generation.ts";
+import type { Delta, Generation, AnswerEvent } from "./generation.ts";
 import { KeyRing, type KeyedProvider } from "./key-ring.ts";
 import type { Model } from "./model.ts";
 import { ModelError } from "./model-error.ts";
@@ -34,8 +34,8 @@ const answer = (): Delta[] => [
   { kind: "finish", reason: "stop", detail: "" },
 ];
 
-async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<Told[]> {
-  const deltas: Told[] = [];
+async function run(provider: Provider, remainingMilliseconds?: number, retries: Retry[] = []): Promise<AnswerEvent[]> {
+  const deltas: AnswerEvent[] = [];
   const keys = new KeyRing([{ ending: "", provider }]);
   for await (const delta of generate({ providerName: "p", name: "m", keys }, generation, {
     signal: never,
@@ -190,8 +190,8 @@ describe("generate", () => {
 describe("with several keys", () => {
   const keyed = (...attempts: (() => Iterable<Delta>)[][]): KeyedProvider[] =>
     attempts.map((each, index) => ({ ending: `key${index + 1}`, provider: providerOf(each) }));
-  const ask = async (keys: KeyRing, retries: Retry[] = [], name = "m"): Promise<Told[]> => {
-    const told: Told[] = [];
+  const ask = async (keys: KeyRing, retries: Retry[] = [], name = "m"): Promise<AnswerEvent[]> => {
+    const told: AnswerEvent[] = [];
     const options = { signal: never, remainingMilliseconds: undefined, onRetry: (retry: Retry) => void retries.push(retry) };
     for await (const each of generate({ providerName: "p", name, keys }, generation, options)) told.push(each);
     return told;
@@ -276,8 +276,8 @@ describe("with another model to fall back on", () => {
   const alongWith = async (
     first: Provider,
     others: readonly Provider[],
-    told: Told[] = [],
-  ): Promise<{ readonly told: Told[]; readonly asked: number }> => {
+    told: AnswerEvent[] = [],
+  ): Promise<{ readonly told: AnswerEvent[]; readonly asked: number }> => {
     let asked = 0;
     const target = (provider: Provider, error?: ModelError): Target => ({
       providerName: error === undefined ? "p" : "q",
@@ -346,7 +346,7 @@ describe("with another model to fall back on", () => {
         yield { kind: "text", text: "half" };
       },
     ]);
-    const told: Told[] = [];
+    const told: AnswerEvent[] = [];
     await expect(alongWith(cut, [providerOf([answer])], told)).rejects.toMatchObject({ reason: "stream_cut" });
     expect(told.map(({ kind }) => kind)).toEqual(["text"]);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Attempt } from "./attempt.ts";
 import { endedBy, resting, together, tooLong } from "./call-failures.ts";
-import type { Generation, Told } from "./generation.ts";
+import type { Generation, AnswerEvent } from "./generation.ts";
 import { isHardFailure } from "./hard-failure.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { isOfKey, type Lease } from "./key-ring.ts";
@@ -39,7 +39,7 @@ export interface GenerateOptions {
 
 /** An answer of which something has come. */
 interface BegunAnswer {
-  readonly first: readonly Told[];
+  readonly first: readonly AnswerEvent[];
   readonly attempt: Attempt;
   readonly lease: Lease;
   readonly providerName: string;
@@ -51,7 +51,7 @@ interface BegunAnswer {
  * the caller's deadline, and after a hard one the next model is asked, where there is one. After that every failure is the caller's.
  * @throws ModelError
  */
-export function generate(target: Target, generation: Generation, options: GenerateOptions): AsyncGenerator<Told, void> {
+export function generate(target: Target, generation: Generation, options: GenerateOptions): AsyncGenerator<AnswerEvent, void> {
   const heartbeats = new Heartbeats();
   return heartbeats.among(() => new Call(target, generation, options, heartbeats.heard));
 }
@@ -77,13 +77,13 @@ class Call {
   }
 
   /** @throws ModelError */
-  async next(): Promise<readonly Told[] | undefined> {
+  async next(): Promise<readonly AnswerEvent[] | undefined> {
     if (this.#answer === undefined) return this.#askInTurn();
     const { attempt, lease, providerName } = this.#answer;
     try {
-      const told = await attempt.next();
-      if (told === undefined) lease.succeeded();
-      return told;
+      const events = await attempt.next();
+      if (events === undefined) lease.succeeded();
+      return events;
     } catch (thrown) {
       const error = endedBy(providerName, thrown, this.#limit);
       lease.failed(error);
@@ -98,7 +98,7 @@ class Call {
   }
 
   /** Asks one model after the other until something of an answer comes. */
-  async #askInTurn(): Promise<readonly Told[]> {
+  async #askInTurn(): Promise<readonly AnswerEvent[]> {
     const failures: ModelError[] = [];
     for (let target: Target | undefined = this.#target; target !== undefined;) {
       try {

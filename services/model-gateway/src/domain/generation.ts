@@ -120,7 +120,7 @@ export type Delta =
   | ({ readonly kind: "finish" } & Finish);
 
 /** What a caller hears: first which model answers where it is another than was asked for, the answer, and in its pauses that the call goes on. */
-export type Told = Delta | { readonly kind: "served-by"; readonly model: Model; readonly why: string } | { readonly kind: "alive" };
+export type AnswerEvent = Delta | { readonly kind: "served-by"; readonly model: Model; readonly why: string } | { readonly kind: "alive" };
 
 /** Tokens, each counted once: `input` leaves out what the cache gave or took. */
 export interface Usage {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Delta, Told } from "./generation.ts";
+import type { Delta, AnswerEvent } from "./generation.ts";
 import { Heartbeats } from "./heartbeats.ts";
 
 const text = (words: string): Delta => ({ kind: "text", text: words });
@@ -30,7 +30,7 @@ async function told(says: (heard: (after: number) => Promise<void>) => AsyncGene
     heartbeats.heard();
     await turn();
   };
-  const all: Told[] = [];
+  const all: AnswerEvent[] = [];
   for await (const each of heartbeats.among(() => sourceOf(says(hear)))) all.push(each);
   return all.map((each) => (each.kind === "text" ? each.text : each.kind));
 }

@@ -1,9 +1,9 @@
-import type { Told } from "./generation.ts";
+import type { AnswerEvent } from "./generation.ts";
 
 const PAUSE_MILLISECONDS = 5_000;
-const ALIVE: readonly Told[] = [{ kind: "alive" }];
+const ALIVE: readonly AnswerEvent[] = [{ kind: "alive" }];
 
-type Deltas = Promise<readonly Told[] | undefined>;
+type Deltas = Promise<readonly AnswerEvent[] | undefined>;
 
 /** An answer that is being read. */
 interface AnswerSource {
@@ -24,16 +24,16 @@ export class Heartbeats {
   };
 
   /** @param open called when the first delta is asked for */
-  async *among(open: () => AnswerSource): AsyncGenerator<Told, void> {
+  async *among(open: () => AnswerSource): AsyncGenerator<AnswerEvent, void> {
     const source = open();
     let next = source.next();
     try {
       for (;;) {
-        const told = await this.#orAlive(next);
-        if (told === undefined) return;
+        const events = await this.#orAlive(next);
+        if (events === undefined) return;
         this.#toldAt = performance.now();
-        for (const each of told) yield each;
-        if (told !== ALIVE) next = source.next();
+        for (const each of events) yield each;
+        if (events !== ALIVE) next = source.next();
       }
     } finally {
       await next.catch(() => undefined);

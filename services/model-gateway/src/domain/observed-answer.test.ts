@@ -1,6 +1,6 @@
 import { SpanStatusCode, trace, type Span } from "@opentelemetry/api";
 import { beforeEach, expect, it } from "vitest";
-import type { Told } from "./generation.ts";
+import type { AnswerEvent } from "./generation.ts";
 import { ObservedAnswer } from "./observed-answer.ts";
 
 /** What became of the span of an answer. */
@@ -24,19 +24,19 @@ const startSpan = (_name: string, options: { attributes: object } | undefined): 
 };
 trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as never });
 
-const text: Told = { kind: "text", text: "words" };
-const usage: Told = { kind: "usage", input: 3, output: 2, cacheRead: 4, cacheWrite: 1, reasoning: 0 };
-const finish: Told = { kind: "finish", reason: "stop", detail: "" };
+const text: AnswerEvent = { kind: "text", text: "words" };
+const usage: AnswerEvent = { kind: "usage", input: 3, output: 2, cacheRead: 4, cacheWrite: 1, reasoning: 0 };
+const finish: AnswerEvent = { kind: "finish", reason: "stop", detail: "" };
 
-async function* says(...told: readonly (Told | Error)[]): AsyncGenerator<Told, void> {
+async function* says(...told: readonly (AnswerEvent | Error)[]): AsyncGenerator<AnswerEvent, void> {
   for (const each of told) {
     if (each instanceof Error) throw each;
     yield each;
   }
 }
 
-async function toldOf(deltas: AsyncIterable<Told>): Promise<Told[]> {
-  const told: Told[] = [];
+async function toldOf(deltas: AsyncIterable<AnswerEvent>): Promise<AnswerEvent[]> {
+  const told: AnswerEvent[] = [];
   for await (const each of new ObservedAnswer({ provider: "p", model: "m" }, deltas)) told.push(each);
   return told;
 }
@@ -64,7 +64,7 @@ it("hands on a failure, with its kind on the span", async () => {
 
 it("ends with its reader, and so does the answer", async () => {
   let isEnded = false;
-  const endless = async function* (): AsyncGenerator<Told, void> {
+  const endless = async function* (): AsyncGenerator<AnswerEvent, void> {
     try {
       for (;;) yield text;
     } finally {

@@ -2,14 +2,14 @@ import { SpanKind, type Span } from "@opentelemetry/api";
 import { genAi, genAiMetric, genAiOperation } from "@hlvm/telemetry/gen-ai-names";
 import { counter, durationHistogram } from "@hlvm/telemetry/instrument";
 import { errorType, failSpan, startSpan } from "@hlvm/telemetry/span";
-import type { Told, Usage } from "./generation.ts";
+import type { AnswerEvent, Usage } from "./generation.ts";
 
 const duration = durationHistogram(genAiMetric.operationDuration, "How long answers of models take, every attempt included.");
 const timeToFirstChunk = durationHistogram(genAiMetric.timeToFirstChunk, "How long it takes until the first piece of an answer.");
 const tokens = counter(genAiMetric.tokenUsage, "Tokens used.", "{token}");
 
 type Labels = Readonly<Record<string, string>>;
-type ServedBy = Extract<Told, { kind: "served-by" }>;
+type ServedBy = Extract<AnswerEvent, { kind: "served-by" }>;
 
 export interface ObservedModel {
   readonly provider: string;
@@ -21,8 +21,8 @@ export interface ObservedModel {
  * One answer of a model, which is a span, too, and in the metrics of models; nothing of what it says. It is no generator, since that
  * makes three promises of each delta.
  */
-export class ObservedAnswer implements AsyncIterableIterator<Told, unknown> {
-  readonly #told: AsyncIterator<Told>;
+export class ObservedAnswer implements AsyncIterableIterator<AnswerEvent, unknown> {
+  readonly #events: AsyncIterator<AnswerEvent>;
   readonly #onServedBy: (another: ServedBy) => void;
   readonly #called: Labels;
   readonly #span: Span;
@@ -31,8 +31,12 @@ export class ObservedAnswer implements AsyncIterableIterator<Told, unknown> {
   #isFirst = true;
   #isOver = false;
 
-  constructor({ provider, model }: ObservedModel, told: AsyncIterable<Told>, onServedBy: (another: ServedBy) => void = () => undefined) {
-    this.#told = told[Symbol.asyncIterator]();
+  constructor(
+    { provider, model }: ObservedModel,
+    events: AsyncIterable<AnswerEvent>,
+    onServedBy: (another: ServedBy) => void = () => undefined,
+  ) {
+    this.#events = events[Symbol.asyncIterator]();
     this.#onServedBy = onServedBy;
     this.#called = { [genAi.operationName]: genAiOperation.chat, [genAi.providerName]: provider };
     this.#labels = { ...this.#called, [genAi.requestModel]: model };
@@ -43,20 +47,20 @@ export class ObservedAnswer implements AsyncIterableIterator<Told, unknown> {
     return this;
   }
 
-  next(): Promise<IteratorResult<Told, unknown>> {
-    return this.#told.next().then(this.#take, this.#fail);
+  next(): Promise<IteratorResult<AnswerEvent, unknown>> {
+    return this.#events.next().then(this.#take, this.#fail);
   }
 
-  async return(): Promise<IteratorResult<Told, unknown>> {
+  async return(): Promise<IteratorResult<AnswerEvent, unknown>> {
     try {
-      await this.#told.return?.();
+      await this.#events.return?.();
     } finally {
       this.#end();
     }
     return { done: true, value: undefined };
   }
 
-  readonly #take = (result: IteratorResult<Told, unknown>): IteratorResult<Told, unknown> => {
+  readonly #take = (result: IteratorResult<AnswerEvent, unknown>): IteratorResult<AnswerEvent, unknown> => {
     if (result.done) this.#end();
     else this.#note(result.value);
     return result;
@@ -70,7 +74,7 @@ export class ObservedAnswer implements AsyncIterableIterator<Told, unknown> {
     throw thrown;
   };
 
-  #note(delta: Told): void {
+  #note(delta: AnswerEvent): void {
     if (delta.kind === "served-by") this.#servedBy(delta);
     else if (this.#isFirst && delta.kind !== "alive") {
       this.#isFirst = false;

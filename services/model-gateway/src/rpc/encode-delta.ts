@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { FinishReason, GenerateResponseSchema, type GenerateResponse } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import type { Finish, Told } from "../domain/generation.ts";
+import type { Finish, AnswerEvent } from "../domain/generation.ts";
 import type { PriceTable } from "../domain/price-table.ts";
 import { encodeModel } from "./encode-model.ts";
 
@@ -11,11 +11,14 @@ const REASONS: Readonly<Record<Finish["reason"], FinishReason>> = {
   refusal: FinishReason.REFUSAL,
 };
 
-export function encodeDelta(delta: Told, prices: PriceTable): GenerateResponse {
+export function encodeDelta(delta: AnswerEvent, prices: PriceTable): GenerateResponse {
   return create(GenerateResponseSchema, { event: eventOf(delta, prices) });
 }
 
-function eventOf(delta: Told, prices: PriceTable): NonNullable<Parameters<typeof create<typeof GenerateResponseSchema>>[1]>["event"] {
+function eventOf(
+  delta: AnswerEvent,
+  prices: PriceTable,
+): NonNullable<Parameters<typeof create<typeof GenerateResponseSchema>>[1]>["event"] {
   switch (delta.kind) {
     case "text":
       return { case: "textDelta", value: delta.text };

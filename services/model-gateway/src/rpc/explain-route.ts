@@ -13,17 +13,17 @@ export function explainRouteHandler({ models }: Pick<ModelServiceParts, "models"
   return async ({ route, task, needs }: ExplainRouteRequest, context: HandlerContext): Promise<ExplainRouteResponse> => {
     try {
       const { router } = await models(callerOf(context));
-      const told = await router.explain(route || AUTO, { task, needs: decodeNeeds(needs) }, callContext(context).signal);
+      const explained = await router.explain(route || AUTO, { task, needs: decodeNeeds(needs) }, callContext(context).signal);
       return create(ExplainRouteResponseSchema, {
-        route: told.route,
-        candidates: told.ranked.map(({ model, score, parts, share = 0 }) => ({
+        route: explained.route,
+        candidates: explained.ranked.map(({ model, score, parts, share = 0 }) => ({
           model: model.id,
           score,
           parts: parts.map((part) => ({ ...part })),
           share,
         })),
-        filtered: told.leftOut.map(({ id, reason, why }) => ({ model: id, reason, why })),
-        words: told.words.map((word) => ({ ...word })),
+        filtered: explained.leftOut.map(({ id, reason, why }) => ({ model: id, reason, why })),
+        words: explained.words.map((word) => ({ ...word })),
       });
     } catch (thrown) {
       throw toModelConnectError(thrown);

@@ -4,7 +4,7 @@ import { callContext } from "@hlvm/rpc/call-context";
 import { callerOf } from "./caller-of.ts";
 import { encodeDelta } from "./encode-delta.ts";
 import type { ModelServiceParts } from "./routes.ts";
-import { tellGeneration } from "./tell-generation.ts";
+import { answerEvents } from "./answer-events.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
 export function generateHandler(parts: ModelServiceParts) {
@@ -12,7 +12,7 @@ export function generateHandler(parts: ModelServiceParts) {
     const { signal, remainingMilliseconds } = callContext(context);
     try {
       const options = { caller: callerOf(context), signal, remainingMilliseconds: remainingMilliseconds() };
-      for await (const delta of await tellGeneration(parts, request, options)) yield encodeDelta(delta, parts.prices);
+      for await (const delta of await answerEvents(parts, request, options)) yield encodeDelta(delta, parts.prices);
     } catch (thrown) {
       throw toModelConnectError(thrown);
     }

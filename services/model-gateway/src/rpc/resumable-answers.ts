@@ -9,7 +9,7 @@ import {
   type ResumeRequest,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { callContext } from "@hlvm/rpc/call-context";
-import type { Told } from "../domain/generation.ts";
+import type { AnswerEvent } from "../domain/generation.ts";
 import { ObservedAnswer } from "../domain/observed-answer.ts";
 import type { FoundProvider } from "../domain/model-catalogue.ts";
 import { BEGINNING, type Coming, type Place } from "../domain/resume/kept-answer.ts";
@@ -20,7 +20,7 @@ import { takeOver } from "../domain/resume/take-over.ts";
 import { callerOf } from "./caller-of.ts";
 import { encodeDelta } from "./encode-delta.ts";
 import type { ModelServiceParts } from "./routes.ts";
-import { tellGeneration } from "./tell-generation.ts";
+import { answerEvents } from "./answer-events.ts";
 import { toModelConnectError } from "./to-model-connect-error.ts";
 
 /** Longer than any answer takes. */
@@ -62,7 +62,7 @@ export class ResumableAnswers {
     const expiresAt = Date.now() + TOKEN_MILLISECONDS;
     const token = seal.seal({ answer, organization, principal: id, replica, model: request.model, expiresAt });
     this.#kept.begin(answer, (signal) =>
-      this.#coming(tellGeneration(this.#parts, request, { caller, signal, remainingMilliseconds: remaining, answerName: answer })),
+      this.#coming(answerEvents(this.#parts, request, { caller, signal, remainingMilliseconds: remaining, answerName: answer })),
     );
     yield* this.#read(answer, BEGINNING, this.#first(token, false), context);
   }
@@ -92,15 +92,15 @@ export class ResumableAnswers {
   #takeOver(answer: string, found: FoundProvider, place: Place): void {
     this.#parts.log.warn({ model: found.name, ...place }, "going on with an answer that another process began");
     const open = (signal: AbortSignal): AsyncIterable<Coming<GenerateResponse>> => {
-      const told = new ObservedAnswer({ provider: found.providerName, model: found.name }, takeOver(found, answer, signal));
-      return after(place, this.#coming(told));
+      const events = new ObservedAnswer({ provider: found.providerName, model: found.name }, takeOver(found, answer, signal));
+      return after(place, this.#coming(events));
     };
     this.#kept.begin(answer, open, place);
   }
 
-  async *#coming(told: AsyncIterable<Told> | Promise<AsyncIterable<Told>>): AsyncGenerator<Coming<GenerateResponse>, void> {
+  async *#coming(events: AsyncIterable<AnswerEvent> | Promise<AsyncIterable<AnswerEvent>>): AsyncGenerator<Coming<GenerateResponse>, void> {
     let digest = 0;
-    for await (const delta of await told) {
+    for await (const delta of await events) {
       if (delta.kind === "alive") yield "alive";
       else {
         const value = encodeDelta(delta, this.#parts.prices);
@@ -131,9 +131,9 @@ export class ResumableAnswers {
 }
 
 /** What follows a place in an answer that is told from its beginning. @throws HlvmError `resume_not_possible` where it is another answer */
-async function* after<Value>({ sequence, digest }: Place, told: AsyncIterable<Coming<Value>>): AsyncGenerator<Coming<Value>, void> {
+async function* after<Value>({ sequence, digest }: Place, events: AsyncIterable<Coming<Value>>): AsyncGenerator<Coming<Value>, void> {
   let count = 0;
-  for await (const come of told) {
+  for await (const come of events) {
     if (come === "alive" || count >= sequence) yield come;
     if (come !== "alive" && ++count === sequence && come.digest !== digest) throw notResumable("it is not the answer that was read");
   }

@@ -16,7 +16,7 @@ export interface MemoryWorkPorts extends ModelCallParts {
 }
 
 export function memoryWorkRoutes({ store, model, delegations, doorPorts }: MemoryWorkPorts): (router: ConnectRouter) => void {
-  const told = async (principal: Principal): Promise<MemoryWork> => {
+  const workOf = async (principal: Principal): Promise<MemoryWork> => {
     const allowed = await store.get(principal);
     if (allowed === undefined) return create(MemoryWorkSchema, { model });
     const { until, stored, refused, pausedReason, pausedUntil } = allowed;
@@ -29,12 +29,12 @@ export function memoryWorkRoutes({ store, model, delegations, doorPorts }: Memor
         const { principal } = callContext(context);
         const { expiresAt } = requireDelegation(delegations.verify(delegation), { principal, sessionId, runId });
         await store.allow(principal, { delegation, until: new Date(expiresAt * 1_000) }, onlyRenew);
-        return { work: await told(principal) };
+        return { work: await workOf(principal) };
       },
       endMemoryWork: async (_request, context) => {
         const { principal } = callContext(context);
         await store.end(principal);
-        return { work: await told(principal) };
+        return { work: await workOf(principal) };
       },
       labelSession: async ({ model: asked, turnsJson, sessionId, runId, delegation: signed }, context) => {
         const { principal, signal } = callContext(context);
@@ -49,6 +49,6 @@ export function memoryWorkRoutes({ store, model, delegations, doorPorts }: Memor
         );
         return { model: answered, answerJson: answer };
       },
-      getMemoryWork: async (_request, context) => ({ work: await told(callContext(context).principal) }),
+      getMemoryWork: async (_request, context) => ({ work: await workOf(callContext(context).principal) }),
     });
 }

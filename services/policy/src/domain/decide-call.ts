@@ -50,8 +50,8 @@ export async function decideCall(ports: DecideCallPorts, asked: AskedDecision): 
     const approvalId = randomUUID();
     const event = { ...callEvent({ ...described, kind: "approval_requested" }), approvalId };
     const approval = await ports.approvals.request(requestOf(approvalId, asked, known, ruling), ports.approvalSeconds, event);
-    const told = approval === undefined ? await decidedBefore(ports, asked, resolved) : { ...verdict, approval };
-    return { verdict: told, recordedCallIds: [] };
+    const reached = approval === undefined ? await decidedBefore(ports, asked, resolved) : { ...verdict, approval };
+    return { verdict: reached, recordedCallIds: [] };
   }
   const outcomes = ended.map((outcome) => outcomeEvent(principal, traceId, outcome));
   const { isAppended, recordedCallIds } = await ports.audit.appendIntent(callEvent({ ...described, kind: "intent" }), outcomes);

@@ -5,7 +5,7 @@ import { ToolOutput_Stream } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { ToolExecutor } from "../domain/tool-executor.ts";
 import type { ToolEvent } from "../domain/tool-event.ts";
-import { tellMoved } from "./tell-moved.ts";
+import { movedError } from "./moved-error.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
 import type { WorkspaceOwner } from "./workspace-owner.ts";
 
@@ -25,7 +25,7 @@ export async function* execute(
   const { grant, timeoutMilliseconds, turn } = request;
   const owner = ownerOf(context, request.call!.sessionId, "drive");
   const call = { ...request.call!, owner, grant, timeoutMilliseconds, turn, remainingMilliseconds: remainingMilliseconds() };
-  for await (const event of told(executor.execute(principal, call, signal))) {
+  for await (const event of failingMoved(executor.execute(principal, call, signal))) {
     // The call comes to its end and gets its receipt without a reader; nothing is written to a stream that is gone.
     signal.throwIfAborted();
     if (event.kind === "output") {
@@ -36,10 +36,10 @@ export async function* execute(
   }
 }
 
-async function* told(events: AsyncIterable<ToolEvent>): AsyncGenerator<ToolEvent, void> {
+async function* failingMoved(events: AsyncIterable<ToolEvent>): AsyncGenerator<ToolEvent, void> {
   try {
     yield* events;
   } catch (thrown) {
-    throw tellMoved(thrown);
+    throw movedError(thrown);
   }
 }

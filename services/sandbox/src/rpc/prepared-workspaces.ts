@@ -9,7 +9,7 @@ import type {
 } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import { callContext } from "@hlvm/rpc/call-context";
 import type { PreparedWorkspaces } from "../domain/prepared/prepared-workspaces.ts";
-import { tellMoved } from "./tell-moved.ts";
+import { movedError } from "./moved-error.ts";
 
 export async function* cloneWorkspace(
   prepared: PreparedWorkspaces,
@@ -21,7 +21,7 @@ export async function* cloneWorkspace(
     for await (const event of prepared.clone(principal, request, signal))
       yield { event: typeof event === "string" ? { case: "progress", value: event } : { case: "workspace", value: event } };
   } catch (thrown) {
-    throw tellMoved(thrown);
+    throw movedError(thrown);
   }
 }
 

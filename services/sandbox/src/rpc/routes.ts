@@ -26,7 +26,7 @@ import { beginUpload, cloneWorkspace, finishUpload, uploadChunk } from "./prepar
 import { readInstructions } from "./read-instructions.ts";
 import { rewindWorkspace } from "./rewind-workspace.ts";
 import { streamCalls } from "./stream-calls.ts";
-import { tellingMoved } from "./tell-moved.ts";
+import { withMovedError } from "./moved-error.ts";
 import { toolResultMessage } from "./tool-result-message.ts";
 import type { WorkspaceOwner } from "./workspace-owner.ts";
 
@@ -56,16 +56,16 @@ export function routes(router: ConnectRouter, domain: Domain): void {
   const forUse =
     (use: WorkspaceUse) =>
     <Request extends { readonly sessionId: string }, Response>(answer: AnswerForOwner<Request, Response>) =>
-      tellingMoved((request: Request, context: HandlerContext) => answer(ownerOf(context, request.sessionId, use), request, context));
+      withMovedError((request: Request, context: HandlerContext) => answer(ownerOf(context, request.sessionId, use), request, context));
   const viewing = forUse("view");
   const driving = forUse("drive");
   router.service(SandboxService, {
     openWorkspace: driving((owner, request) => openWorkspace(sessions, owner, request)),
     closeWorkspace: driving((owner, request, context) => closeWorkspace({ sessions, prepared }, owner, request, context)),
     cloneWorkspace: (request, context) => cloneWorkspace(prepared, request, context),
-    beginUpload: tellingMoved((request, context) => beginUpload(prepared, request, context)),
-    uploadChunk: tellingMoved((request, context) => uploadChunk(prepared, request, context)),
-    finishUpload: tellingMoved((request, context) => finishUpload(prepared, request, context)),
+    beginUpload: withMovedError((request, context) => beginUpload(prepared, request, context)),
+    uploadChunk: withMovedError((request, context) => uploadChunk(prepared, request, context)),
+    finishUpload: withMovedError((request, context) => finishUpload(prepared, request, context)),
     previewCall: driving((owner, request) => previewOf(sessions, owner, request)),
     copyWorkspace: viewing((owner, request, context) => copyWorkspace({ sessions, copied }, owner, request, context)),
     getChanges: viewing((owner, request, context) => getChanges({ sessions, prepared, placements }, owner, request, context)),

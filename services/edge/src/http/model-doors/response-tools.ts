@@ -31,7 +31,7 @@ export class ResponseTools {
   }
 
   /** A name that the model said, as the client knows it. */
-  told(name: string): NamedTool {
+  named(name: string): NamedTool {
     return this.#known.get(name) ?? { name };
   }
 

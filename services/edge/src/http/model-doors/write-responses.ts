@@ -11,7 +11,7 @@ type Item = { readonly id: string; readonly type: string } & Record<string, unkn
 export class ResponsesWriter implements AnswerWriter {
   readonly #head: CallHead;
   readonly #echo: object;
-  readonly #tools: Pick<ResponseTools, "told">;
+  readonly #tools: Pick<ResponseTools, "named">;
   readonly #items: Item[] = [];
   /** What the last item says, while it is being written. */
   #open: { readonly kind: "message" | "reasoning"; text: string } | undefined;
@@ -21,7 +21,7 @@ export class ResponsesWriter implements AnswerWriter {
   #sequence = 0;
 
   /** @param echo what a response repeats of its request @param tools as its client knows them */
-  constructor(head: CallHead, echo: object, tools: Pick<ResponseTools, "told">) {
+  constructor(head: CallHead, echo: object, tools: Pick<ResponseTools, "named">) {
     this.#tools = tools;
     this.#head = head;
     this.#echo = echo;
@@ -121,7 +121,7 @@ export class ResponsesWriter implements AnswerWriter {
 
   #call({ id, tool, argumentsJson, providerData }: ToolCallPart): StreamPiece[] {
     const sealed = providerData.length === 0 ? [] : this.#seal(`${CALL_MARK}${opaqueText(providerData)}`);
-    const named = this.#tools.told(tool);
+    const named = this.#tools.named(tool);
     const item = { type: "function_call", call_id: id, ...named, arguments: "", status: "in_progress" };
     const added = [...this.#close(), this.#add(item, "fc")];
     const place = this.#itemPlace();

@@ -178,13 +178,13 @@ export class LlamaInstance {
 
   async #readServer(questions: ServerQuestions, { group, models, properties, query }: ReadServer): Promise<void> {
     const slots = properties.endpoint_slots === true ? await this.#slots(questions, query) : undefined;
-    const told = [properties.default_generation_settings?.n_ctx ?? 0, ...(slots?.windows ?? [])].filter((size) => size > 0);
+    const windows = [properties.default_generation_settings?.n_ctx ?? 0, ...(slots?.windows ?? [])].filter((size) => size > 0);
     const describe = ({ id, meta }: ListedModel): ModelDescription =>
       classifyModel({
         name: id,
         parameters: meta?.n_params,
         // What a slot holds counts: what is told of the whole server may be divided among them.
-        contextWindow: Math.min(group.provenWindow, ...(told.length > 0 ? told : [meta?.n_ctx ?? UNTOLD_CONTEXT_WINDOW])),
+        contextWindow: Math.min(group.provenWindow, ...(windows.length > 0 ? windows : [meta?.n_ctx ?? UNTOLD_CONTEXT_WINDOW])),
         takesTools: rendersTools(properties),
         takesImages: properties.modalities?.vision === true,
       });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startLlamaServer, type LlamaServer } from "@hlvm/testing/llama-server";
 import { generate } from "../../domain/generate.ts";
-import type { Generation, Message, Told } from "../../domain/generation.ts";
+import type { Generation, Message, AnswerEvent } from "../../domain/generation.ts";
 import { ask, askAgain, generationOf, partsOf, said, targetOf, textIn, tools } from "../suite/generations.ts";
 import { frame } from "../suite/protocols.ts";
 import { beginStream, readFixture } from "../suite/replay-server.ts";
@@ -194,7 +194,7 @@ describe.skipIf(reason !== "")(`a real llama-server with random weights${reason}
   it("frees its slot when the caller goes away", async () => {
     const cancelled = new AbortController();
     const generation = { ...greedy([said("user", "Go on for long.")]), maximumOutputTokens: 20_000 };
-    const seen: Told[] = [];
+    const seen: AnswerEvent[] = [];
     const run = generate(targetOf("llama", provider, generation.model), generation, {
       signal: cancelled.signal,
       remainingMilliseconds: undefined,

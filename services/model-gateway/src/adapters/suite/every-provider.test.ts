@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generate } from "../../domain/generate.ts";
-import type { Told } from "../../domain/generation.ts";
+import type { AnswerEvent } from "../../domain/generation.ts";
 import { ModelError } from "../../domain/model-error.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { installedClaude, recordedClaude, StandInClaude } from "../../testing/stand-in-claude.ts";
@@ -162,7 +162,7 @@ describe.each([...protocols.map(overHttp), recorded, ...installed, scripted])(
     });
 
     it("ends a cut stream with an error after what came", async () => {
-      const seen: Told[] = [];
+      const seen: AnswerEvent[] = [];
       const shown = Promise.withResolvers<void>();
       const options = { signal: never, remainingMilliseconds: undefined, onRetry: () => undefined };
       const run = async (): Promise<void> => {

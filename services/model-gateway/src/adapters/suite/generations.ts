@@ -1,4 +1,4 @@
-import type { Delta, Generation, Message, Told } from "../../domain/generation.ts";
+import type { Delta, Generation, Message, AnswerEvent } from "../../domain/generation.ts";
 import { generate } from "../../domain/generate.ts";
 import { KeyRing } from "../../domain/key-ring.ts";
 import type { Provider } from "../../domain/provider.ts";
@@ -38,7 +38,7 @@ export function ask(provider: Provider, generation: Generation, signal = never, 
   return collect(provider.generate(generation, signal, heard));
 }
 
-export function textIn(deltas: readonly Told[]): string {
+export function textIn(deltas: readonly AnswerEvent[]): string {
   return deltas.flatMap((delta) => (delta.kind === "text" ? [delta.text] : [])).join("");
 }
 
@@ -50,7 +50,7 @@ export function partsOf(deltas: readonly Delta[]): Message {
 }
 
 /** As the gateway asks: once more where the server has just ended the connection. */
-export function askAgain(providerName: string, provider: Provider, generation: Generation): Promise<Told[]> {
+export function askAgain(providerName: string, provider: Provider, generation: Generation): Promise<AnswerEvent[]> {
   const signal = new AbortController().signal;
   return collect(
     generate(targetOf(providerName, provider, generation.model), generation, {

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { generate, type Retry } from "../../domain/generate.ts";
-import type { Delta, Told } from "../../domain/generation.ts";
+import type { Delta, AnswerEvent } from "../../domain/generation.ts";
 import type { Provider } from "../../domain/provider.ts";
 import { ask, collect, generationOf, partsOf, said, targetOf, textIn } from "./generations.ts";
 import { frame, protocols } from "./protocols.ts";
@@ -40,7 +40,7 @@ describe.each(protocols)("$provider", (protocol) => {
       void beginStream(response).end(readFixture(protocol.folder, name).map(frame).join("") + protocol.closing);
   const askOnce = (): Promise<Delta[]> => ask(provider, generation);
   const retries: Retry[] = [];
-  const run = (seen: Told[] = [], signal = never, subject = provider): Promise<Told[]> => {
+  const run = (seen: AnswerEvent[] = [], signal = never, subject = provider): Promise<AnswerEvent[]> => {
     retries.length = 0;
     return collect(
       generate(targetOf(protocol.provider, subject, protocol.model), generation, {
@@ -196,7 +196,7 @@ describe.each(protocols)("$provider", (protocol) => {
 
     it("hang in mid-stream", async () => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
-      const seen: Told[] = [];
+      const seen: AnswerEvent[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "timeout", reason: "model_silent" });
       expect(textIn(seen)).toMatch(/^Hello/);
     });
@@ -215,7 +215,7 @@ describe.each(protocols)("$provider", (protocol) => {
 
     it("cut in mid-stream", async () => {
       server.play((response) => void beginStream(response).end(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
-      const seen: Told[] = [];
+      const seen: AnswerEvent[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "transient", reason: "stream_cut" });
       expect(textIn(seen)).toMatch(/^Hello/);
       expect(seen.some(({ kind }) => kind === "finish")).toBe(false);
@@ -226,7 +226,7 @@ describe.each(protocols)("$provider", (protocol) => {
       const lines = readFixture(protocol.folder, "tool-calls");
       const inside = lines.findIndex((line) => /th\\": \\"a|\\"path|"\{\\"pat|th\\"/.test(line)) + 1;
       server.play((response) => void beginStream(response).end(lines.slice(0, inside).map(frame).join("")));
-      const seen: Told[] = [];
+      const seen: AnswerEvent[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "transient", reason: "stream_cut" });
       expect(seen.some(({ kind }) => kind === "tool-call")).toBe(false);
     });
@@ -239,7 +239,7 @@ describe.each(protocols)("$provider", (protocol) => {
 
     it("error event in mid-stream is not tried again", async () => {
       server.play(whole("error-in-middle"), whole("text"));
-      const seen: Told[] = [];
+      const seen: AnswerEvent[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "transient" });
       expect(textIn(seen)).toBe("Hello");
       expect(server.requests.length).toBe(1);
@@ -256,7 +256,7 @@ describe.each(protocols)("$provider", (protocol) => {
       const lines = readFixture(protocol.folder, "text");
       const long = lines.map((line) => frame(line.replace("Hello", "word ".repeat(MEGABYTE))));
       server.play((response) => void beginStream(response).end(long.join("") + protocol.closing));
-      const seen: Told[] = [];
+      const seen: AnswerEvent[] = [];
       await expect(run(seen)).rejects.toMatchObject({ class: "permanent", advice: expect.stringMatching(/./) });
       expect(textIn(seen).length).toBeLessThanOrEqual(4 * MEGABYTE);
     });
@@ -294,7 +294,7 @@ describe.each(protocols)("$provider", (protocol) => {
     it("client gone: the connection is closed", async () => {
       server.play((response) => void beginStream(response).write(readFixture(protocol.folder, "text").slice(0, -2).map(frame).join("")));
       const cancelled = new AbortController();
-      const seen: Told[] = [];
+      const seen: AnswerEvent[] = [];
       const ended = run(seen, cancelled.signal).then(
         () => undefined,
         (thrown: unknown) => thrown,

@@ -80,8 +80,8 @@ export class Router {
     const wanted = named || this.#default;
     if (isRouted(wanted)) return { model: this.#draw(await this.explain(wanted, asked, signal)), route: wanted };
     const model = await this.#catalogue.resolve(wanted, signal);
-    const told = this.#candidate({ ...model, isGuess: false });
-    if (model.isGuess && unmetNeed(told, asked.needs) !== undefined) throw capabilityUnknown(model);
+    const described = this.#candidate({ ...model, isGuess: false });
+    if (model.isGuess && unmetNeed(described, asked.needs) !== undefined) throw capabilityUnknown(model);
     return { model, route: "" };
   }
 

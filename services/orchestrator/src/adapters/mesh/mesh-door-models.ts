@@ -35,7 +35,7 @@ export class MeshDoorModels implements DoorModels {
   }
 
   async resolve(model: string, signal: AbortSignal): Promise<Model> {
-    const { model: resolved } = await told(
+    const { model: resolved } = await answerOf(
       this.#client.resolveModel({ model }, this.#caller.options(ASK_DEADLINE_MILLISECONDS, signal)),
       signal,
     );
@@ -81,16 +81,19 @@ export class MeshDoorModels implements DoorModels {
   }
 
   async countTokens(request: CountTokensRequest, signal: AbortSignal): Promise<number | undefined> {
-    const { inputTokens } = await told(this.#client.countTokens(request, this.#caller.options(ASK_DEADLINE_MILLISECONDS, signal)), signal);
+    const { inputTokens } = await answerOf(
+      this.#client.countTokens(request, this.#caller.options(ASK_DEADLINE_MILLISECONDS, signal)),
+      signal,
+    );
     return inputTokens === undefined ? undefined : Number(inputTokens);
   }
 
   embed(request: EmbedRequest, signal: AbortSignal): Promise<EmbedResponse> {
-    return told(this.#client.embed(request, this.#caller.options(CALL_DEADLINE_MILLISECONDS, signal)), signal);
+    return answerOf(this.#client.embed(request, this.#caller.options(CALL_DEADLINE_MILLISECONDS, signal)), signal);
   }
 }
 
-async function told<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+async function answerOf<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await answer;
   } catch (thrown) {

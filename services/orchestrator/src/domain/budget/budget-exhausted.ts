@@ -12,8 +12,8 @@ export class BudgetExhausted extends Error {
   constructor(budget: Budget, when: string) {
     const { kind, limit, used, reserved } = budget;
     const held = reserved > 0n ? `, ${describeAmount(kind, reserved)} held for what is under way` : "";
-    const told = limit === 0n ? "lets nothing happen" : `is used up (${describeAmount(kind, used)} used${held})`;
-    const sentence = `${describeBudget(budget)} ${told}, ${when}.`;
+    const state = limit === 0n ? "lets nothing happen" : `is used up (${describeAmount(kind, used)} used${held})`;
+    const sentence = `${describeBudget(budget)} ${state}, ${when}.`;
     super(sentence[0]!.toUpperCase() + sentence.slice(1));
     this.budget = budget;
     this.advice = adviceFor(budget);

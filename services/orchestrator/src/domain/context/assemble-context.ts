@@ -39,7 +39,7 @@ export function assembleContext(prefix: Pick<Prefix, "systemPrompt" | "modelTool
   const estimate = messages.reduce((sum, { parts }) => sum + parts.reduce((all, part) => all + estimatePart(part), 0), ofTools);
   const corrected = (tokens: number): number => Math.ceil(tokens * conversation.correction);
   const fragments = (): Fragment[] => [
-    ...system.parts.map((part) => ({ provenance: { ...OWN, source: "system prompt" }, ...told(part, corrected) })),
+    ...system.parts.map((part) => ({ provenance: { ...OWN, source: "system prompt" }, ...fragmentOf(part, corrected) })),
     {
       provenance: { ...OWN, source: `${prefix.modelTools.length} tools` },
       text: prefix.modelTools.map(({ name }) => name).join(", "),
@@ -47,7 +47,7 @@ export function assembleContext(prefix: Pick<Prefix, "systemPrompt" | "modelTool
     },
     ...messages
       .slice(1)
-      .flatMap(({ parts }) => parts.map((part) => ({ provenance: conversation.provenanceOf(part), ...told(part, corrected) }))),
+      .flatMap(({ parts }) => parts.map((part) => ({ provenance: conversation.provenanceOf(part), ...fragmentOf(part, corrected) }))),
   ];
   return { messages, tokens: corrected(estimate), estimate, fragments };
 }
@@ -58,6 +58,6 @@ function tokensOfTools(tools: Prefix["modelTools"]): number {
   return known;
 }
 
-function told(part: Part, corrected: (tokens: number) => number): Pick<Fragment, "text" | "tokens"> {
+function fragmentOf(part: Part, corrected: (tokens: number) => number): Pick<Fragment, "text" | "tokens"> {
   return { text: partText(part), tokens: corrected(estimatePart(part)) };
 }

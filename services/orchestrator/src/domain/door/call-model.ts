@@ -58,9 +58,9 @@ export async function* callModel(
     await end(undefined);
     yield finish;
   } catch (thrown) {
-    const told = endedBy(thrown);
-    await end(told).catch((cause: unknown) => ports.log.error({ err: cause }, "a model call was not settled"));
-    throw told;
+    const error = endedBy(thrown);
+    await end(error).catch((cause: unknown) => ports.log.error({ err: cause }, "a model call was not settled"));
+    throw error;
   } finally {
     gone.removeEventListener("abort", leave);
     // A caller that leaves the loop is gone too.

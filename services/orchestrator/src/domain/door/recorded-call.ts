@@ -18,8 +18,8 @@ export async function recordedCall<T>(
     await record.end(name, undefined, gone.aborted);
     return answer;
   } catch (thrown) {
-    const told = endedBy(thrown);
-    await record.end(name, told, gone.aborted).catch((cause: unknown) => ports.log.error({ err: cause }, "a model call was not settled"));
-    throw told;
+    const error = endedBy(thrown);
+    await record.end(name, error, gone.aborted).catch((cause: unknown) => ports.log.error({ err: cause }, "a model call was not settled"));
+    throw error;
   }
 }

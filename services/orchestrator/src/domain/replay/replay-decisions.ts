@@ -41,7 +41,7 @@ export async function replayDecisions(
       run.signal,
     );
     if (verdicts.length !== batch.length) throw verdictsMissing();
-    const told = batch.map((call, index): EventPayload => {
+    const payloads = batch.map((call, index): EventPayload => {
       const { decision, step, rule, reason } = verdicts[index]!;
       const { tool, argumentsJson, check } = call;
       return eventPayload("callReplayed", {
@@ -54,7 +54,7 @@ export async function replayDecisions(
         redacted: REDACTED.test(argumentsJson),
       });
     });
-    await run.journal.append(0, ...told);
+    await run.journal.append(0, ...payloads);
   }
 }
 

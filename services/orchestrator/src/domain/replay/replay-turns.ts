@@ -60,13 +60,13 @@ async function replayTurn(recorded: RecordedTurn, prefix: Prefix, run: RunContex
     const { text, toolCalls } = answeredCalls(answer, { model: run.model, prefix, conversation, secrets: run.secrets });
     const proposed = toolCalls.map((one) => redacted(one, run));
     progress.addUsage(call.usage);
-    const told = {
+    const replayed = {
       ...about,
       proposed,
       text: text.slice(0, TEXT_LENGTH).toWellFormed(),
       agreement: agreementOf(message.toolCalls, proposed),
     };
-    await run.spending.settle(call, turn, run.journal, () => [eventPayload("turnReplayed", told), spent(run, progress)]);
+    await run.spending.settle(call, turn, run.journal, () => [eventPayload("turnReplayed", replayed), spent(run, progress)]);
   } catch (thrown) {
     progress.addUsage(call.usage);
     const isTooLong = thrown instanceof ModelFailure && thrown.errorClass === ErrorClass.CONTEXT_OVERFLOW && !run.signal.aborted;

@@ -22,7 +22,7 @@ export class AnsweredRuns {
   readonly #ports: AnsweredRunsPorts;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
-  readonly #told = new Map<string, number>();
+  readonly #answeredAt = new Map<string, number>();
   #isWatching = false;
 
   constructor(ports: AnsweredRunsPorts) {
@@ -40,7 +40,7 @@ export class AnsweredRuns {
    * @param since when it began to wait, by the clock of `performance`: what was told before that was of an earlier question
    */
   async parked(runId: string, since: number): Promise<void> {
-    if ((this.#told.get(runId) ?? Number.NEGATIVE_INFINITY) >= since) await this.#wake([runId]);
+    if ((this.#answeredAt.get(runId) ?? Number.NEGATIVE_INFINITY) >= since) await this.#wake([runId]);
   }
 
   async close(): Promise<void> {
@@ -68,17 +68,17 @@ export class AnsweredRuns {
     if (runIds.length === 0) return;
     this.#forget();
     for (const runId of runIds) {
-      this.#told.delete(runId);
-      this.#told.set(runId, performance.now());
+      this.#answeredAt.delete(runId);
+      this.#answeredAt.set(runId, performance.now());
     }
     if ((await this.#ports.claims.wake(runIds)) > 0) this.#ports.onWoken();
   }
 
   /** The oldest come first: an id that is told again moves to the end. */
   #forget(): void {
-    for (const [runId, at] of this.#told) {
+    for (const [runId, at] of this.#answeredAt) {
       if (performance.now() - at < REMEMBERED_MILLISECONDS) return;
-      this.#told.delete(runId);
+      this.#answeredAt.delete(runId);
     }
   }
 }

@@ -17,7 +17,7 @@ const NOTHING_TO_RECORD = new Set(["intent_not_found", "call_not_allowed", "outc
 const UNKNOWN = "The run ended while this call was under way. It is not known whether it took effect.";
 const NOT_RUN = "The run ended before this call ran.";
 
-type Told = Pick<Outcome, "status" | "summary" | "durationMilliseconds">;
+type KnownOutcome = Pick<Outcome, "status" | "summary" | "durationMilliseconds">;
 
 export interface ReconcilePorts {
   readonly audit: Audit;
@@ -40,9 +40,9 @@ export async function reconcileRun(
   for (const call of callsOf(run.runId, events)) {
     if (signal.aborted) return false;
     const isKnown = call.end !== undefined && call.end.errorCode !== "outcome_unknown";
-    const told = isKnown ? toldBy(call.end) : await askForReceipt(call, run, sandbox);
+    const known = isKnown ? outcomeOf(call.end) : await askForReceipt(call, run, sandbox);
     const isRecorded =
-      told !== undefined && (await record({ sessionId: run.workspaceSessionId, runId: run.runId, callId: call.callId, ...told }, audit));
+      known !== undefined && (await record({ sessionId: run.workspaceSessionId, runId: run.runId, callId: call.callId, ...known }, audit));
     isDone &&= isRecorded;
   }
   return isDone;
@@ -72,14 +72,14 @@ function callsOf(runId: string, events: readonly Event[]): MadeCall[] {
 }
 
 /** @returns undefined where it has to be asked again later */
-async function askForReceipt(call: MadeCall, run: UnreconciledRun, sandbox: ReconcilePorts["sandbox"]): Promise<Told | undefined> {
+async function askForReceipt(call: MadeCall, run: UnreconciledRun, sandbox: ReconcilePorts["sandbox"]): Promise<KnownOutcome | undefined> {
   const unknown = { status: OutcomeStatus.UNKNOWN, summary: UNKNOWN, durationMilliseconds: 0 };
   // Only the sandbox keeps receipts.
   if (findNativeTool(call.tool)?.executor !== "sandbox") return unknown;
   const later = run.attempts < RECEIPT_ATTEMPTS ? undefined : unknown;
   try {
     const receipt = await sandbox.receipt(run.workspaceSessionId, call.callId);
-    if (receipt.state === "done") return toldBy(receipt.result);
+    if (receipt.state === "done") return outcomeOf(receipt.result);
     if (receipt.state === "never_started") return { status: OutcomeStatus.CANCELLED, summary: NOT_RUN, durationMilliseconds: 0 };
     return receipt.state === "running" ? later : unknown;
   } catch (thrown) {
@@ -87,7 +87,7 @@ async function askForReceipt(call: MadeCall, run: UnreconciledRun, sandbox: Reco
   }
 }
 
-function toldBy(result: ToolResult): Told {
+function outcomeOf(result: ToolResult): KnownOutcome {
   const { summary, durationMilliseconds } = result;
   return { status: outcomeStatusOf(result), summary, durationMilliseconds };
 }

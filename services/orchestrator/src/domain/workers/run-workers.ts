@@ -176,8 +176,8 @@ export class RunWorkers {
         this.#ports,
         ({ agentTypes, check, childSequence }) => {
           const { callId, childSessionId, agentType } = about;
-          const told = { callId, childSessionId, agentTypes: [agentType, ...agentTypes], check, childSequence };
-          void run.journal.append(turn, eventPayload("workerPermission", told));
+          const permission = { callId, childSessionId, agentTypes: [agentType, ...agentTypes], check, childSequence };
+          void run.journal.append(turn, eventPayload("workerPermission", permission));
         },
       );
     } finally {

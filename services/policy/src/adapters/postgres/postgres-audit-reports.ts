@@ -131,8 +131,8 @@ function countStatement(filter: AuditFilter, { by, top, spans }: AskedCounts, re
 function fieldOf(field: AuditField, rows: readonly CountRow[]): FieldCounts {
   const own = rows.filter((row) => row.field === field);
   const counts = own.map(({ value, events }) => ({ value: value ?? "", events: Number(events) }));
-  const told = counts.reduce((sum, { events }) => sum + events, 0);
-  return { field, counts, otherEvents: Number(own[0]?.all_events ?? 0) - told };
+  const counted = counts.reduce((sum, { events }) => sum + events, 0);
+  return { field, counts, otherEvents: Number(own[0]?.all_events ?? 0) - counted };
 }
 
 function spanOf({ events, allowed, asked, denied }: CountRow): SpanCounts {

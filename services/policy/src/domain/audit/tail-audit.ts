@@ -31,15 +31,15 @@ export async function* tailAudit(
   const end = performance.now() + LIFETIME_MILLISECONDS;
   let settled = afterId === 0n ? begun : afterId;
   let heardAt = performance.now();
-  const told = new Set<bigint>();
+  const sent = new Set<bigint>();
   while (performance.now() < end) {
     signal.throwIfAborted();
     const settledBefore = Date.now() - SETTLED_MILLISECONDS;
     let from = settled;
     for (;;) {
       const page = await reports.after(principal.organization, filter, from, PAGE);
-      const fresh = page.filter(({ id }) => !told.has(id));
-      for (const { id } of fresh) told.add(id);
+      const fresh = page.filter(({ id }) => !sent.has(id));
+      for (const { id } of fresh) sent.add(id);
       if (fresh.length > 0) {
         heardAt = performance.now();
         yield fresh;
@@ -48,7 +48,7 @@ export async function* tailAudit(
       if (page.length < PAGE) break;
       from = page.at(-1)!.id;
     }
-    for (const id of told) if (id <= settled) told.delete(id);
+    for (const id of sent) if (id <= settled) sent.delete(id);
     if (performance.now() - heardAt >= HEARTBEAT_MILLISECONDS) {
       heardAt = performance.now();
       yield [];

@@ -85,7 +85,7 @@ function pipeOf(child: ChildProcess, descriptor: number): unknown {
 function initProcessId(child: ChildProcess, exited: Promise<SandboxExit>): Promise<number> {
   const information = pipeOf(child, descriptors.information) as Readable;
   let text = "";
-  const told = new Promise<number>((resolve, reject) => {
+  const started = new Promise<number>((resolve, reject) => {
     information.setEncoding("utf8");
     information.on("data", (piece: string) => {
       text += piece;
@@ -94,7 +94,7 @@ function initProcessId(child: ChildProcess, exited: Promise<SandboxExit>): Promi
       else if (text.length > MAXIMUM_INFORMATION_CHARACTERS) reject(new Error("bwrap said too much of its process"));
     });
   });
-  return Promise.race([told, exited.then(({ complaint }) => Promise.reject(new Error(complaint)))]);
+  return Promise.race([started, exited.then(({ complaint }) => Promise.reject(new Error(complaint)))]);
 }
 
 /**

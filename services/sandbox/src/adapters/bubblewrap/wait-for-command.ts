@@ -39,6 +39,6 @@ export function waitForCommand(limits: { readonly openFiles: number; readonly fi
 /** What a waiting shell is told of its command. */
 export function toWaitingShell(command: Command): string {
   const [kind, words] = "program" in command ? ["program", command.program] : ["text", [command.text]];
-  const told = words.map((word) => `${word.split("\n").length - 1}\n${word}\n`);
-  return `${kind}\n${command.directory}\n${words.length}\n${told.join("")}`;
+  const encoded = words.map((word) => `${word.split("\n").length - 1}\n${word}\n`);
+  return `${kind}\n${command.directory}\n${words.length}\n${encoded.join("")}`;
 }

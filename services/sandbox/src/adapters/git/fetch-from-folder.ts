@@ -36,7 +36,7 @@ export function fetchFromFolder(folders: readonly string[], git: SandboxedGit): 
     const workspace = await allowedFolder(source, folders);
     onProgress(`reading ${source.url.pathname}`);
     let header: Buffer | undefined = Buffer.alloc(0);
-    let told = "";
+    let bundleHeader = "";
     let failure: unknown;
     const onOutput = (chunk: Buffer): boolean => {
       try {
@@ -45,7 +45,7 @@ export function fetchFromFolder(folders: readonly string[], git: SandboxedGit): 
           header = Buffer.concat([header, chunk]);
           const end = header.indexOf(END_OF_HEADER);
           if (end === -1) return header.length <= MAXIMUM_HEADER_BYTES;
-          told = header.toString("latin1", 0, end);
+          bundleHeader = header.toString("latin1", 0, end);
           take(header.subarray(end + END_OF_HEADER.length));
           header = undefined;
         }
@@ -60,12 +60,12 @@ export function fetchFromFolder(folders: readonly string[], git: SandboxedGit): 
     if (failure !== undefined) throw failure;
     if (end?.exitCode === NOT_FOUND) throw referenceNotFound(source);
     if (end?.exitCode !== 0) throw notAllowed(source, `git cannot read it: ${end?.complaint ?? "it has too many commits at once"}`);
-    return factsOf(told);
+    return factsOf(bundleHeader);
   };
 }
 
-function factsOf(told: string) {
-  const [first = "", ...commits] = told.split("\n");
+function factsOf(bundleHeader: string) {
+  const [first = "", ...commits] = bundleHeader.split("\n");
   const [head = "", branch = ""] = first.split(" ");
   const parents = commits.map((line) => line.split(" "));
   const known = new Set(parents.filter(([, first]) => first !== "left-out").map(([commit]) => commit));

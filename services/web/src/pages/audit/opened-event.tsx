@@ -60,7 +60,7 @@ export function OpenedEvent({ event, onQuestion }: OpenedEventProps) {
           title="Outcome"
           pairs={{
             Result: <OutcomeMark event={event} />,
-            Told: event.outcomeSummary,
+            Summary: event.outcomeSummary,
             Took: event.durationMilliseconds === 0 ? "" : secondsWord(event.durationMilliseconds),
             Trace: event.traceId,
           }}

@@ -4,19 +4,19 @@ import { toConnectError } from "@hlvm/connect-errors/to-connect-error";
 import { SessionMoved } from "../domain/placement/session-moved.ts";
 
 /** Whatever a call throws, for its caller: where the session is another replica's, with where that is. */
-export function tellMoved(thrown: unknown): unknown {
+export function movedError(thrown: unknown): unknown {
   if (!(thrown instanceof SessionMoved)) return thrown;
   const error: ConnectError = toConnectError(thrown);
   error.details.push({ desc: SandboxMovedSchema, value: { ...thrown.holder } });
   return error;
 }
 
-/** The method, with its errors told that way. */
-export function tellingMoved<Given extends readonly unknown[], Response>(
+/** The method, with its errors made so. */
+export function withMovedError<Given extends readonly unknown[], Response>(
   method: (...given: Given) => Promise<Response>,
 ): (...given: Given) => Promise<Response> {
   return (...given) =>
     method(...given).catch((thrown: unknown) => {
-      throw tellMoved(thrown);
+      throw movedError(thrown);
     });
 }

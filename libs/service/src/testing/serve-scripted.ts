@@ -2,18 +2,18 @@ import { writeFileSync } from "node:fs";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { runService } from "../run-service.ts";
 
-// A service of which a test says how it behaves, by the word that it is started with.
+// A service that behaves as a test says, by the word that it is started with.
 const behaviour = process.argv[2];
 
 if (behaviour === "loads long") await new Promise((resolve) => process.once("disconnect", resolve));
-await runService("told", async (log) => {
+await runService("scripted", async (log) => {
   if (behaviour === "cannot start")
     throw new HlvmError({ code: "unavailable", reason: "no_disk", message: "There is no disk.", advice: "Buy one." });
   if (behaviour === "cannot start for no known reason") throw new Error("it broke");
   if (behaviour === "is told to stop while it starts") {
-    const told = new Promise((resolve) => process.once("SIGTERM", resolve));
+    const stopped = new Promise((resolve) => process.once("SIGTERM", resolve));
     writeFileSync(1, "begun\n");
-    await told;
+    await stopped;
   }
   const stayAlive = setInterval(() => {}, 60_000);
   process.on("message", () => {

@@ -7,7 +7,7 @@ const CONTENT_BYTES = 8 * 1024 * 1024;
 const CHANGES = 2_000;
 const PATH_BYTES = 2 * 1024 * 1024;
 
-export interface ToldChanges {
+export interface ListedChanges {
   /** The first of them. */
   readonly changes: ChangeJson[];
   readonly changeCount: number;
@@ -20,17 +20,21 @@ interface Sources {
   readonly read: (hash: string) => Buffer;
 }
 
-/** What differs between two states, with both contents as far as there is room: what does not fit is named without. Folders are not told. */
-export function tellChanges(before: ReadonlyMap<string, Entry>, after: ReadonlyMap<string, Entry>, { others, read }: Sources): ToldChanges {
+/** What differs between two states, with both contents as far as there is room: what does not fit is named without. Folders are left out. */
+export function listChanges(
+  before: ReadonlyMap<string, Entry>,
+  after: ReadonlyMap<string, Entry>,
+  { others, read }: Sources,
+): ListedChanges {
   let room = CONTENT_BYTES;
   let pathRoom = PATH_BYTES;
-  const paths = differences(after, before).flatMap(({ path }) => (isTold(before.get(path)) || isTold(after.get(path)) ? [path] : []));
+  const paths = differences(after, before).flatMap(({ path }) => (isListed(before.get(path)) || isListed(after.get(path)) ? [path] : []));
   const changes: ChangeJson[] = [];
   for (const path of paths) {
     // Twice, and with what JSON makes of it.
     pathRoom -= 2 * Buffer.byteLength(JSON.stringify(path));
     if (changes.length === CHANGES || pathRoom < 0) break;
-    const told = (...[was, is]: (Buffer | undefined)[]): ChangeJson => ({
+    const change = (...[was, is]: (Buffer | undefined)[]): ChangeJson => ({
       before: entryJson(path, before.get(path), was),
       after: entryJson(path, after.get(path), is),
       changedByOthers: others.has(path),
@@ -40,15 +44,15 @@ export function tellChanges(before: ReadonlyMap<string, Entry>, after: ReadonlyM
       const bytes = (was?.length ?? 0) + (is?.length ?? 0);
       if (bytes > room) throw new Error(`there is no room for it: more than ${CONTENT_BYTES / 1024 / 1024} MiB were changed`);
       room -= bytes;
-      changes.push(told(was, is));
+      changes.push(change(was, is));
     } catch (thrown) {
-      changes.push({ ...told(), leftOut: (thrown as Error).message });
+      changes.push({ ...change(), leftOut: (thrown as Error).message });
     }
   }
   return { changes, changeCount: paths.length };
 }
 
-function isTold(entry: Entry | undefined): boolean {
+function isListed(entry: Entry | undefined): boolean {
   return entry !== undefined && entry.kind !== "folder";
 }
 
@@ -59,7 +63,7 @@ function contentOf(entry: Entry | undefined, read: (hash: string) => Buffer): Bu
 
 /** A folder counts for nothing there, as for git. */
 function entryJson(path: string, entry: Entry | undefined, content: Buffer | undefined): ProtectedEntryJson {
-  if (!isTold(entry)) return { path, kind: "KIND_ABSENT" };
+  if (!isListed(entry)) return { path, kind: "KIND_ABSENT" };
   const kind = entry!.kind === "link" ? "KIND_LINK" : "KIND_FILE";
   return { path, kind, mode: entry!.mode, content: content?.toString("base64") };
 }

@@ -2,7 +2,7 @@ import pRetry from "p-retry";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { GenerateRequest } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { generate } from "../domain/generate.ts";
-import type { Told } from "../domain/generation.ts";
+import type { AnswerEvent } from "../domain/generation.ts";
 import { KEYS_UNAVAILABLE, type ModelCaller } from "../domain/keys/callers-models.ts";
 import { ObservedAnswer } from "../domain/observed-answer.ts";
 import { decodeGeneration } from "./decode-generation.ts";
@@ -12,7 +12,7 @@ import type { ModelServiceParts } from "./routes.ts";
 /** A database that is started again is there within these. */
 const KEYS_RETRY = { retries: Number.POSITIVE_INFINITY, minTimeout: 250, maxTimeout: 1_000, randomize: true, maxRetryTime: 5_000 };
 
-export interface TellOptions {
+export interface AnswerOptions {
   readonly caller: ModelCaller;
   readonly signal: AbortSignal;
   readonly remainingMilliseconds: number | undefined;
@@ -21,11 +21,11 @@ export interface TellOptions {
 }
 
 /** What a caller hears of a request. Both throw, this and what it resolves to. @throws ModelError */
-export async function tellGeneration(
+export async function answerEvents(
   { models, log }: Pick<ModelServiceParts, "models" | "log">,
   request: GenerateRequest,
-  { caller, signal, remainingMilliseconds, answerName }: TellOptions,
-): Promise<AsyncIterable<Told>> {
+  { caller, signal, remainingMilliseconds, answerName }: AnswerOptions,
+): Promise<AsyncIterable<AnswerEvent>> {
   const { model: wanted, route } = request;
   const { router, target } = await whenKeysAreThere(async () => {
     const { catalogue, router: own } = await models(caller);
