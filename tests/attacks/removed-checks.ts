@@ -15,7 +15,7 @@ export interface Edit {
   readonly to: string;
 }
 
-const TEAM_DOORS = "services/edge/src/http/team-doors.ts";
+const TEAM_ADMISSION = "services/edge/src/http/team-admission.ts";
 const BROWSER_LOGIN = "services/edge/src/http/browser-login.ts";
 const PROVIDER = "services/edge/src/adapters/openid-provider.ts";
 const LOGIN_STORE = "services/policy/src/adapters/postgres/postgres-login-store.ts";
@@ -40,11 +40,14 @@ const one = (check: string, attack: string, file: string, [from, to]: readonly [
 });
 
 export const removedChecks: readonly RemovedCheck[] = [
-  one("the Host header", FOREIGN_HOST, TEAM_DOORS, ["if (host === this.#parts.publicUrl.host) return;", "if (host !== undefined) return;"]),
-  one("from which site a request comes", OTHER_SITES, TEAM_DOORS, ["if (isOurs && method", "if (method"]),
-  one("what type a request has", OTHER_SITES, TEAM_DOORS, [' && types.test(headers["content-type"] ?? "")', ""]),
-  one("that programs come with no cookie", OTHER_SITES, TEAM_DOORS, [' || !pathOf(request).startsWith("/hlvm.")', ""]),
-  one("that a header counts alone", "an Authorization header beside a cookie", TEAM_DOORS, [
+  one("the Host header", FOREIGN_HOST, TEAM_ADMISSION, [
+    "if (host === this.#parts.publicUrl.host) return;",
+    "if (host !== undefined) return;",
+  ]),
+  one("from which site a request comes", OTHER_SITES, TEAM_ADMISSION, ["if (isOurs && method", "if (method"]),
+  one("what type a request has", OTHER_SITES, TEAM_ADMISSION, [' && types.test(headers["content-type"] ?? "")', ""]),
+  one("that programs come with no cookie", OTHER_SITES, TEAM_ADMISSION, [' || !pathOf(request).startsWith("/hlvm.")', ""]),
+  one("that a header counts alone", "an Authorization header beside a cookie", TEAM_ADMISSION, [
     "if (authorization !== undefined) {",
     "if (authorization !== undefined && cookieOf(request, SESSION_COOKIE) === undefined) {",
   ]),

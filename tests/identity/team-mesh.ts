@@ -4,7 +4,7 @@ import { AccessTokenAuthenticator } from "@hlvm/service-edge/src/adapters/access
 import { LocalAuthenticator } from "@hlvm/service-edge/src/adapters/local-authenticator.ts";
 import { OpenidProvider } from "@hlvm/service-edge/src/adapters/openid-provider.ts";
 import { PolicyLogins } from "@hlvm/service-edge/src/adapters/policy-logins.ts";
-import { NobodyElse, TeamDoors } from "@hlvm/service-edge/src/http/team-doors.ts";
+import { NobodyElse, TeamAdmission } from "@hlvm/service-edge/src/http/team-admission.ts";
 import { connectBackends } from "@hlvm/service-edge/src/rpc/backends.ts";
 import { startEdge } from "@hlvm/service-edge/src/start-edge.ts";
 import { startTestPolicy, type TestPolicy } from "@hlvm/service-policy/src/testing/start-test-policy.ts";
@@ -65,7 +65,7 @@ export async function startTeamMesh({ issuer, routes = sessionRoutes }: TeamMesh
     host: "127.0.0.1",
     port: port!,
     connectionAgeSeconds: 180,
-    doors: new TeamDoors(parts),
+    admission: new TeamAdmission(parts),
     webDirectory: "",
     minter,
     delegations,

@@ -8,9 +8,9 @@ import { OpenidProvider } from "./adapters/openid-provider.ts";
 import { PolicyLogins } from "./adapters/policy-logins.ts";
 import { readEdgeConfig } from "./config.ts";
 import { PageLogins } from "./domain/page-logins.ts";
-import type { Doors } from "./http/doors.ts";
-import { LocalDoors } from "./http/local-doors.ts";
-import { NobodyElse, TeamDoors } from "./http/team-doors.ts";
+import type { Admission } from "./http/admission.ts";
+import { LocalAdmission } from "./http/local-admission.ts";
+import { NobodyElse, TeamAdmission } from "./http/team-admission.ts";
 import { connectBackends } from "./rpc/backends.ts";
 import { startEdge } from "./start-edge.ts";
 
@@ -21,18 +21,18 @@ await runService("edge", async (log, environment) => {
   const minter = new TokenMinter(signingKey);
   const local = LocalAuthenticator.fromFile(config.localTokenFile);
   const { transport } = backends.policy;
-  const doors = (): Doors => {
-    if (config.team === undefined) return new LocalDoors(new PageLogins(new AccessTokenAuthenticator(transport, minter, local)));
+  const admission = (): Admission => {
+    if (config.team === undefined) return new LocalAdmission(new PageLogins(new AccessTokenAuthenticator(transport, minter, local)));
     const logins = new PolicyLogins(transport, minter, new AccessTokenAuthenticator(transport, minter, new NobodyElse()));
     const { organization, publicUrl } = config.team;
     const provider = new OpenidProvider(config.team);
-    return new TeamDoors({ logins, provider, organization, publicUrl, log, operator: local, authenticator: logins });
+    return new TeamAdmission({ logins, provider, organization, publicUrl, log, operator: local, authenticator: logins });
   };
   return startEdge({
     host: config.host,
     port: config.port,
     connectionAgeSeconds: config.connectionAgeSeconds,
-    doors: doors(),
+    admission: admission(),
     webDirectory: config.webDirectory,
     minter,
     delegations: new DelegationSigner(signingKey),

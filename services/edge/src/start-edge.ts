@@ -9,7 +9,7 @@ import { OrchestratorRuns } from "./adapters/orchestrator-runs.ts";
 import { PolicyTeams } from "./adapters/policy-teams.ts";
 import { RememberedTeams } from "./adapters/remembered-teams.ts";
 import { createDelegateRun } from "./domain/delegate-run.ts";
-import type { Admitted, Doors } from "./http/doors.ts";
+import type { Admitted, Admission } from "./http/admission.ts";
 import { httpEndpoints } from "./http/http-endpoints.ts";
 import { PageFiles } from "./http/page-files.ts";
 import type { Request } from "./http/read-body.ts";
@@ -23,7 +23,7 @@ export interface EdgeParts {
   readonly host: string;
   readonly port: number;
   readonly connectionAgeSeconds: number;
-  readonly doors: Doors;
+  readonly admission: Admission;
   /** With the built page; empty: there is none. */
   readonly webDirectory: string;
   readonly minter: TokenMinter;
@@ -37,7 +37,7 @@ export function startEdge({
   host,
   port,
   connectionAgeSeconds,
-  doors,
+  admission,
   webDirectory,
   minter,
   delegations,
@@ -56,7 +56,7 @@ export function startEdge({
     services: [...PUBLIC_SERVICES.map(({ service }) => service.typeName), WatchService.typeName],
     authenticate: authenticatedInterceptor(callers),
     before: httpEndpoints({
-      doors,
+      admission,
       files: new PageFiles(webDirectory),
       log,
       onAdmitted: (request, admitted) => callers.set(request, admitted),

@@ -7,7 +7,7 @@ import type { Caller } from "../domain/authenticator.ts";
 import { demandRole } from "../domain/demand-role.ts";
 import { demandScope } from "../domain/demand-scope.ts";
 import { chat } from "./chat.ts";
-import type { Admitted, Doors } from "./doors.ts";
+import type { Admitted, Admission } from "./admission.ts";
 import type { ModelCalls } from "../domain/model-calls.ts";
 import { answerModelDoor, isModelDoor, refuseAtModelDoor, takeApiKey } from "./model-doors/model-doors.ts";
 import type { PageFiles } from "./page-files.ts";
@@ -16,7 +16,7 @@ import type { Request } from "./read-body.ts";
 import { sendError, type Response } from "./send-error.ts";
 
 export interface HttpEndpointsOptions {
-  readonly doors: Doors;
+  readonly admission: Admission;
   /** Told who sends a request, before anything else reads it. */
   readonly onAdmitted: (request: Request, admitted: Admitted) => void;
   readonly runsOf: (principal: Principal) => Runs;
@@ -28,13 +28,13 @@ export interface HttpEndpointsOptions {
 type Endpoint = (request: Request, response: Response, caller: Caller) => Promise<void> | void;
 
 /**
- * Every request passes here first: it is refused unless it is addressed to us and the doors know who sends it. The page's files
+ * Every request passes here first: it is refused unless it is addressed to us and admission knows who sends it. The page's files
  * and what a login takes are all that is there for anybody. Then the plain HTTP endpoints answer; what is for none of them is
  * left to Connect.
  * @returns what `startRpcServer` calls before everything else
  */
 export function httpEndpoints({
-  doors,
+  admission,
   onAdmitted,
   runsOf,
   modelCalls,
@@ -46,7 +46,7 @@ export function httpEndpoints({
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"status":"serving"}');
     },
-    ...doors.endpoints,
+    ...admission.endpoints,
     "POST /api/chat": (request, response, caller) => {
       demandScope(caller, ["run"], "/api/chat");
       demandRole(caller, ["developer", "admin"], "/api/chat");
@@ -57,10 +57,10 @@ export function httpEndpoints({
   return async (request, response) => {
     try {
       setPageHeaders(response);
-      doors.checkHost(request);
+      admission.checkHost(request);
       if (isModelDoor(request)) takeApiKey(request);
-      if (files.answer(request, response) || (await doors.answer(request, response))) return true;
-      const admitted = await doors.admit(request);
+      if (files.answer(request, response) || (await admission.answer(request, response))) return true;
+      const admitted = await admission.admit(request);
       onAdmitted(request, admitted);
       if (isModelDoor(request)) {
         await answerModelDoor(request, response, admitted, { calls: modelCalls, log });

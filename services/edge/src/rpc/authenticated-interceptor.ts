@@ -4,7 +4,7 @@ import { callerKey, callerOf, requestKey } from "@hlvm/rpc/call-context";
 import type { Caller } from "../domain/authenticator.ts";
 import { demandRole } from "../domain/demand-role.ts";
 import { demandScope } from "../domain/demand-scope.ts";
-import type { Admitted } from "../http/doors.ts";
+import type { Admitted } from "../http/admission.ts";
 import type { Request } from "../http/read-body.ts";
 import { accessOf } from "./public-methods.ts";
 

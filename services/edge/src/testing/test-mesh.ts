@@ -13,7 +13,7 @@ import { testLog } from "@hlvm/testing/test-log";
 import { AccessTokenAuthenticator } from "../adapters/access-token-authenticator.ts";
 import { LocalAuthenticator } from "../adapters/local-authenticator.ts";
 import { PageLogins } from "../domain/page-logins.ts";
-import { LocalDoors } from "../http/local-doors.ts";
+import { LocalAdmission } from "../http/local-admission.ts";
 import { connectBackends } from "../rpc/backends.ts";
 import type { BackendName } from "../rpc/public-methods.ts";
 import { startEdge } from "../start-edge.ts";
@@ -61,7 +61,7 @@ export async function startTestMesh(routes: (router: ConnectRouter) => void, web
     host: "127.0.0.1",
     port: 0,
     connectionAgeSeconds: 180,
-    doors: new LocalDoors(
+    admission: new LocalAdmission(
       new PageLogins(new AccessTokenAuthenticator(backends.policy.transport, identity.minter, new LocalAuthenticator(TOKEN, "ada"))),
     ),
     webDirectory,

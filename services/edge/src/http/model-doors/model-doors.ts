@@ -4,7 +4,7 @@ import { TracedCall } from "@hlvm/telemetry/traced-call";
 import type { Caller } from "../../domain/authenticator.ts";
 import { demandRole } from "../../domain/demand-role.ts";
 import { demandScope } from "../../domain/demand-scope.ts";
-import type { Admitted } from "../doors.ts";
+import type { Admitted } from "../admission.ts";
 import type { Request } from "../read-body.ts";
 import type { Response } from "../send-error.ts";
 import { answerDoor, callOf, goneSignal, readFields, sendJson, type DoorParts, type DoorSpec } from "./answer-door.ts";

@@ -10,7 +10,7 @@ export interface Admitted {
 }
 
 /** How requests get in: the one user of this machine, or the people of a company. */
-export interface Doors {
+export interface Admission {
   /** Before anything else, on every path. @throws HlvmError `host_refused` */
   checkHost(request: Request): void;
   /** What is there for anybody. @returns whether it answered */

@@ -1,6 +1,6 @@
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import type { PageLogins } from "../domain/page-logins.ts";
-import type { Admitted, Doors } from "./doors.ts";
+import type { Admitted, Admission } from "./admission.ts";
 import { isLoopbackHostHeader } from "./loopback-host.ts";
 import { sendSecret, swapCode } from "./page-login.ts";
 import { hostOf } from "./request-host.ts";
@@ -8,9 +8,9 @@ import type { Request } from "./read-body.ts";
 import type { Response } from "./send-error.ts";
 
 /** Local mode: one user, who has the token file, and a page that swaps a code for a token of its own. */
-export class LocalDoors implements Doors {
+export class LocalAdmission implements Admission {
   readonly #logins: PageLogins;
-  readonly endpoints: Doors["endpoints"];
+  readonly endpoints: Admission["endpoints"];
 
   constructor(logins: PageLogins) {
     this.#logins = logins;

@@ -7,7 +7,7 @@ import type { Authenticator } from "../domain/authenticator.ts";
 import { BrowserLogin, type LoginParts } from "./browser-login.ts";
 import { commandLogin, jsonOf } from "./command-login.ts";
 import { cookieOf, SESSION_COOKIE } from "./cookies.ts";
-import type { Admitted, Doors } from "./doors.ts";
+import type { Admitted, Admission } from "./admission.ts";
 import { isLoopbackHostHeader } from "./loopback-host.ts";
 import type { Request } from "./read-body.ts";
 import { hostOf } from "./request-host.ts";
@@ -29,11 +29,11 @@ export interface TeamParts extends LoginParts {
 }
 
 /** Team mode: people of a company, who log in with its identity provider. */
-export class TeamDoors implements Doors {
+export class TeamAdmission implements Admission {
   readonly #parts: TeamParts;
   readonly #browser: BrowserLogin;
   readonly #open: Readonly<Record<string, (request: Request, response: Response) => Promise<void>>>;
-  readonly endpoints: Doors["endpoints"] = {};
+  readonly endpoints: Admission["endpoints"] = {};
 
   constructor(parts: TeamParts) {
     this.#parts = parts;
@@ -87,7 +87,7 @@ export class TeamDoors implements Doors {
       return { caller: await check(), check };
     }
     const secret = cookieOf(request, SESSION_COOKIE);
-    // Model and chat doors are for programs, and for them a cookie is none.
+    // The endpoints of models and chat are for programs, and for them a cookie is none.
     if (secret === undefined || !pathOf(request).startsWith("/hlvm.")) throw loginNeeded();
     this.#demandOwnPage(request, CONNECT_TYPES);
     const check = () => logins.byCookie(secret);
