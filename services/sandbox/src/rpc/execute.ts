@@ -25,7 +25,7 @@ export async function* execute(
   const { grant, timeoutMilliseconds, turn } = request;
   const owner = ownerOf(context, request.call!.sessionId, "drive");
   const call = { ...request.call!, owner, grant, timeoutMilliseconds, turn, remainingMilliseconds: remainingMilliseconds() };
-  for await (const event of failingMoved(executor.execute(principal, call, signal))) {
+  for await (const event of withMovedErrors(executor.execute(principal, call, signal))) {
     // The call comes to its end and gets its receipt without a reader; nothing is written to a stream that is gone.
     signal.throwIfAborted();
     if (event.kind === "output") {
@@ -36,7 +36,7 @@ export async function* execute(
   }
 }
 
-async function* failingMoved(events: AsyncIterable<ToolEvent>): AsyncGenerator<ToolEvent, void> {
+async function* withMovedErrors(events: AsyncIterable<ToolEvent>): AsyncGenerator<ToolEvent, void> {
   try {
     yield* events;
   } catch (thrown) {

@@ -31,8 +31,8 @@ export async function askModel(asked: Asked): Promise<Answer> {
     const limit = new AnswerLimit();
     asked.onAttempt(answer);
     try {
-      for await (const read of readModel(asked)) {
-        for (const event of limit.admit(read)) {
+      for await (const modelEvent of readModel(asked)) {
+        for (const event of limit.admit(modelEvent)) {
           answer.add(event);
           asked.onEvent(event);
         }

@@ -70,12 +70,12 @@ function hostConditions(host: string, parameter: Parameter): string[] {
 function textConditions(text: string, since: Date | undefined, parameter: Parameter): string[] {
   const written = parameter(asJson(text).toLowerCase());
   // No outcome is older than its call.
-  const inTime = since === undefined ? "" : ` AND written.at >= ${parameter(since)}`;
+  const inTime = since === undefined ? "" : ` AND result.at >= ${parameter(since)}`;
   const isWritten = (payload: string): string => `strpos(${lowered(payload, text)}, ${written}) > 0`;
   return [
     `(${isWritten("event.payload")} OR event.kind = 'intent' AND (event.session_id, event.call_id) IN (
-      SELECT written.session_id, written.call_id FROM audit_event written
-      WHERE written.kind = 'outcome' AND written.organization = $2 AND ${isWritten("written.payload")}${inTime}))`,
+      SELECT result.session_id, result.call_id FROM audit_event result
+      WHERE result.kind = 'outcome' AND result.organization = $2 AND ${isWritten("result.payload")}${inTime}))`,
     `strpos(lower(concat_ws(E'\\n', ${TEXT_FIELDS.join(", ")})), lower(${parameter(text)})) > 0`,
   ];
 }
