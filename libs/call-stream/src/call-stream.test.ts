@@ -8,16 +8,24 @@ import { all, isLast, requestOf, type Calls } from "./testing/streamed-calls.ts"
 
 /** A stream that says what it is told, and nothing of its own. */
 function scripted(...streams: ((id: number) => object[])[]) {
+  return scriptedFor({ isShared: false }, ...streams);
+}
+
+function scriptedFor(options: { isShared: boolean }, ...streams: ((id: number) => object[])[]) {
   let [opened, ended, made] = [0, 0, 0];
-  const calls: Calls = new CallStream(SandboxService.method.streamCalls, async function* (requests) {
-    const responses = streams[opened++]!;
-    for await (const { head, request } of requests) {
-      if (request.case === "cancel") continue;
-      made++;
-      for (const response of responses(head.id!)) yield create(StreamCallsResponseSchema, response);
-    }
-    ended++;
-  });
+  const calls: Calls = new CallStream(
+    SandboxService.method.streamCalls,
+    async function* (requests) {
+      const responses = streams[opened++]!;
+      for await (const { head, request } of requests) {
+        if (request.case === "cancel") continue;
+        made++;
+        for (const response of responses(head.id!)) yield create(StreamCallsResponseSchema, response);
+      }
+      ended++;
+    },
+    options,
+  );
   return { calls, opened: () => opened, ended: () => ended, made: () => made };
 }
 
@@ -59,17 +67,22 @@ describe("a stream", () => {
     expect(made()).toBe(1);
   });
 
-  it("is closed when no call was made for a while, and opened again by the next", async () => {
+  it.each([
+    { isShared: false, seconds: 10 },
+    { isShared: true, seconds: 60 },
+  ])("is closed when no call was made for a while, and opened again by the next: $seconds s, shared: $isShared", async (kind) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const { calls, opened, ended } = scripted(
+    const { calls, opened, ended } = scriptedFor(
+      kind,
       (id) => [result(id)],
       (id) => [result(id)],
     );
     await all(calls, "one", {});
     await all(calls, "two", {});
+    await vi.advanceTimersByTimeAsync(kind.seconds * 1_000 - 1);
     expect([opened(), ended()]).toEqual([1, 0]);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(1);
     expect(ended()).toBe(1);
     await all(calls, "three", {});
     expect(opened()).toBe(2);

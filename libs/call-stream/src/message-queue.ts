@@ -1,8 +1,13 @@
-/** A bounded queue between those who write messages and the one who reads them. */
+type Come<Message> = IteratorResult<Message, void>;
+
+/**
+ * A bounded queue between those who write messages and the one who reads them. Its reader gets each with one promise, where a
+ * generator makes three.
+ */
 export class MessageQueue<Message> implements AsyncIterable<Message> {
   readonly #maximum: number;
   readonly #messages: Message[] = [];
-  #waitingReader: PromiseWithResolvers<void> | undefined;
+  #waitingReader: PromiseWithResolvers<Come<Message>> | undefined;
   #waitingWriters: PromiseWithResolvers<void>[] = [];
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
@@ -20,7 +25,7 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
   push(message: Message): Promise<void> | undefined {
     if (this.#isEnded) return undefined;
     this.#messages.push(message);
-    this.#waitingReader?.resolve();
+    this.#serve();
     if (!this.isFull) return undefined;
     const room = Promise.withResolvers<void>();
     this.#waitingWriters.push(room);
@@ -38,7 +43,7 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
   /** The reader still gets what was written before. */
   end(): void {
     this.#isEnded = true;
-    this.#waitingReader?.resolve();
+    this.#serve();
     this.#letWrite();
   }
 
@@ -49,23 +54,31 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
     this.end();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Message, void> {
-    try {
-      for (;;) {
-        while (this.#messages.length > 0) {
-          const message = this.#messages.shift()!;
-          if (!this.isFull) this.#letWrite();
-          yield message;
-        }
-        if (this.#failure !== undefined) throw this.#failure.error;
-        if (this.#isEnded) return;
-        this.#waitingReader = Promise.withResolvers();
-        await this.#waitingReader.promise;
-        this.#waitingReader = undefined;
-      }
-    } finally {
-      this.end();
-    }
+  [Symbol.asyncIterator](): AsyncIterator<Message, void> {
+    return {
+      next: () => {
+        const reader = Promise.withResolvers<Come<Message>>();
+        this.#waitingReader = reader;
+        this.#serve();
+        return reader.promise;
+      },
+      return: () => {
+        this.end();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+  }
+
+  #serve(): void {
+    const reader = this.#waitingReader;
+    if (reader === undefined) return;
+    if (this.#messages.length > 0) {
+      reader.resolve({ done: false, value: this.#messages.shift()! });
+      if (!this.isFull) this.#letWrite();
+    } else if (this.#failure !== undefined) reader.reject(this.#failure.error);
+    else if (this.#isEnded) reader.resolve({ done: true, value: undefined });
+    else return;
+    this.#waitingReader = undefined;
   }
 
   #letWrite(): void {

@@ -11,6 +11,8 @@ const MAXIMUM_UNREAD = 64;
 const MAXIMUM_UNREAD_SHARED = 4_096;
 const MAXIMUM_UNSENT = 1_024;
 const IDLE_MILLISECONDS = 10_000;
+/** There are few of these, and whoever calls next does not wait for another one. */
+const IDLE_SHARED_MILLISECONDS = 60_000;
 /** Then the next call opens another stream, maybe to another replica. */
 const MAXIMUM_AGE_MILLISECONDS = 60_000;
 /** For the service to end its side after ours. */
@@ -200,7 +202,7 @@ export class OpenStream<Request extends Case, Response extends Case> {
     clearTimeout(this.#idle);
     if (this.#calls.size > 0) return;
     if (!this.isUsable) this.#close();
-    else this.#idle = setTimeout(() => this.#close(), IDLE_MILLISECONDS).unref();
+    else this.#idle = setTimeout(() => this.#close(), this.#isShared ? IDLE_SHARED_MILLISECONDS : IDLE_MILLISECONDS).unref();
   }
 
   #close(): void {

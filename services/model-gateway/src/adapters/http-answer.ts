@@ -10,6 +10,8 @@ const MOST_UNREAD_BYTES = 64 * 1024;
 const DRAIN_MILLISECONDS = 1_000;
 const INFORMATIONAL = 200;
 
+type Piece = IteratorResult<Uint8Array, void>;
+
 /** The answer to a request of `sendHttp`, as undici hands it over. Its body can be read once, and has to be. */
 export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
@@ -22,7 +24,7 @@ export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
   #unreadBytes = 0;
   /** Set once nothing more comes; with a reason where the answer was cut. */
   #end: { readonly failure?: Error } | undefined;
-  #wake: (() => void) | undefined;
+  #reader: PromiseWithResolvers<Piece> | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
 
   constructor(exchange: Exchange) {
@@ -54,25 +56,22 @@ export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
    * The body as it arrives. Whoever leaves before its end leaves the rest to be read away in the background, for up to a
    * second, so that the connection serves the next request.
    */
-  async *pieces(): AsyncGenerator<Uint8Array, void> {
-    try {
-      for (;;) {
-        const pieces = this.#unread;
-        this.#unread = [];
-        this.#unreadBytes = 0;
-        for (const piece of pieces) {
-          this.#exchange.heard(piece);
-          yield piece;
-        }
-        if (this.#unread.length > 0) continue;
-        if (this.#end?.failure !== undefined) throw this.#end.failure;
-        if (this.#end !== undefined) return;
-        if (this.#controller?.paused) this.#controller.resume();
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-      }
-    } finally {
-      if (this.#end === undefined) this.#drain();
-    }
+  pieces(): AsyncIterableIterator<Uint8Array, void> {
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => {
+        const reader = Promise.withResolvers<Piece>();
+        this.#reader = reader;
+        this.#serve();
+        return reader.promise;
+      },
+      return: () => {
+        this.#drain();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
   }
 
   /** The whole body; one of more than 8 MiB is cut there. */
@@ -105,7 +104,7 @@ export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
     this.#unread.push(piece);
     this.#unreadBytes += piece.length;
     if (this.#unreadBytes > MOST_UNREAD_BYTES) controller.pause();
-    this.#wake?.();
+    this.#serve();
   }
 
   onResponseEnd(): void {
@@ -127,10 +126,37 @@ export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
     this.#end ??= end;
     clearTimeout(this.#drainTimer);
     this.#stopListening();
-    this.#wake?.();
+    this.#serve();
+  }
+
+  /** Whoever reads gets what there is. */
+  #serve(): void {
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    const piece = this.#unread.shift();
+    if (piece === undefined && this.#end === undefined) {
+      if (this.#controller?.paused) this.#controller.resume();
+      return;
+    }
+    this.#reader = undefined;
+    if (piece !== undefined) this.#give(piece, reader);
+    else if (this.#end?.failure !== undefined) reader.reject(this.#end.failure);
+    else reader.resolve({ done: true, value: undefined });
+  }
+
+  #give(piece: Buffer, reader: PromiseWithResolvers<Piece>): void {
+    this.#unreadBytes -= piece.length;
+    try {
+      this.#exchange.heard(piece);
+      reader.resolve({ done: false, value: piece });
+    } catch (thrown) {
+      this.#drain();
+      reader.reject(thrown);
+    }
   }
 
   #drain(): void {
+    if (this.#end !== undefined) return;
     this.#unread = [];
     this.#drainTimer = setTimeout(() => this.#abort(new Error("The rest was not read.")), DRAIN_MILLISECONDS);
     this.#controller?.resume();

@@ -24,19 +24,19 @@ export class Attempt {
   }
 
   /** What comes next; undefined behind the end. @throws ModelError `stream_cut`, `empty_answer`, `answer_too_long` */
-  async next(): Promise<readonly AnswerEvent[] | undefined> {
-    while (!this.#isOver) {
-      if (this.#tooLong !== undefined) throw this.#tooLong;
-      const come = await this.#deltas.next();
-      const events = come.done ? this.#end() : this.#take(come.value);
-      if (events.length > 0) return events;
-    }
-    return undefined;
+  next(): Promise<readonly AnswerEvent[] | undefined> {
+    if (this.#tooLong !== undefined) return Promise.reject(this.#tooLong);
+    return this.#isOver ? Promise.resolve(undefined) : this.#deltas.next().then(this.#come);
   }
 
   async close(): Promise<void> {
     await this.#deltas.return?.();
   }
+
+  readonly #come = (come: IteratorResult<Delta, void>): readonly AnswerEvent[] | Promise<readonly AnswerEvent[] | undefined> => {
+    const events = come.done ? this.#end() : this.#take(come.value);
+    return events.length > 0 ? events : this.next();
+  };
 
   #take(delta: Delta): AnswerEvent[] {
     if (delta.kind === "usage") this.#usage = believableUsage(delta) && delta;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { AnswerWithHeartbeats } from "./answer-with-heartbeats.ts";
 import { Attempt } from "./attempt.ts";
 import { endedBy, resting, together, tooLong } from "./call-failures.ts";
 import type { Generation, AnswerEvent } from "./generation.ts";
 import { isHardFailure } from "./hard-failure.ts";
-import { Heartbeats } from "./heartbeats.ts";
 import { isOfKey, type Lease } from "./key-ring.ts";
 import { ModelError } from "./model-error.ts";
 import type { NextTarget, Target } from "./target.ts";
@@ -51,9 +51,8 @@ interface BegunAnswer {
  * the caller's deadline, and after a hard one the next model is asked, where there is one. After that every failure is the caller's.
  * @throws ModelError
  */
-export function generate(target: Target, generation: Generation, options: GenerateOptions): AsyncGenerator<AnswerEvent, void> {
-  const heartbeats = new Heartbeats();
-  return heartbeats.among(() => new Call(target, generation, options, heartbeats.heard));
+export function generate(target: Target, generation: Generation, options: GenerateOptions): AsyncIterableIterator<AnswerEvent, void> {
+  return new AnswerWithHeartbeats((heard) => new Call(target, generation, options, heard));
 }
 
 class Call {
@@ -77,18 +76,8 @@ class Call {
   }
 
   /** @throws ModelError */
-  async next(): Promise<readonly AnswerEvent[] | undefined> {
-    if (this.#answer === undefined) return this.#askInTurn();
-    const { attempt, lease, providerName } = this.#answer;
-    try {
-      const events = await attempt.next();
-      if (events === undefined) lease.succeeded();
-      return events;
-    } catch (thrown) {
-      const error = endedBy(providerName, thrown, this.#limit);
-      lease.failed(error);
-      throw error;
-    }
+  next(): Promise<readonly AnswerEvent[] | undefined> {
+    return this.#answer === undefined ? this.#askInTurn() : this.#answer.attempt.next().then(this.#take, this.#fail);
   }
 
   async close(): Promise<void> {
@@ -96,6 +85,18 @@ class Call {
     this.#answer?.lease.close();
     await this.#answer?.attempt.close();
   }
+
+  readonly #take = (events: readonly AnswerEvent[] | undefined): readonly AnswerEvent[] | undefined => {
+    if (events === undefined) this.#answer!.lease.succeeded();
+    return events;
+  };
+
+  readonly #fail = (thrown: unknown): never => {
+    const { lease, providerName } = this.#answer!;
+    const error = endedBy(providerName, thrown, this.#limit);
+    lease.failed(error);
+    throw error;
+  };
 
   /** Asks one model after the other until something of an answer comes. */
   async #askInTurn(): Promise<readonly AnswerEvent[]> {

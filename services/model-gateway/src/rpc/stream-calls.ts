@@ -3,6 +3,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { GenerateRequest, GenerateResponse, StreamCallsRequest, StreamCallsResponseSchema } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import type { ResumableAnswers } from "./resumable-answers.ts";
 import { answerCalls } from "@hlvm/call-stream/answer-calls";
+import { mapped } from "./mapped.ts";
 
 type Generate = (request: GenerateRequest, context: HandlerContext) => AsyncIterable<GenerateResponse>;
 type Resumable = Pick<ResumableAnswers, "generate" | "resume" | "hasRoom">;
@@ -21,22 +22,12 @@ export function streamCallsHandler(generate: Generate, resumable: Resumable) {
 
 async function* nothing(): AsyncGenerator<never, void> {}
 
-/** As a generator would, without three promises for each value. */
-function inCase(values: AsyncIterable<GenerateResponse>): AsyncIterableIterator<Response, unknown> {
-  const iterator = values[Symbol.asyncIterator]();
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      const come = await iterator.next();
-      return come.done ? come : { value: { case: "generate", value: come.value } };
-    },
-    async return() {
-      await iterator.return?.();
-      return { done: true, value: undefined };
-    },
-  };
+function inCase(values: AsyncIterable<GenerateResponse>): AsyncIterable<Response> {
+  return mapped(
+    () => Promise.resolve(values),
+    (value) => ({ case: "generate", value }),
+    (thrown) => thrown,
+  );
 }
 
 function isLast({ value }: Response): boolean {

@@ -56,7 +56,7 @@ export class ChatStream {
   *end(): Generator<Delta> {
     yield* this.#read(this.#events.end());
     if (this.#finishReason === "") return;
-    yield* this.#endThinking();
+    yield* this.#endOfThinking();
     const finish = this.#finish();
     const held = new HeldCalls();
     for (const call of this.#calls)
@@ -71,21 +71,23 @@ export class ChatStream {
       if (event === DONE) this.#isOver = true;
       if (this.#isOver) return;
       this.#check(event);
-      yield* this.#takeChunk(parseChunk(this.#provider, event));
+      for (const delta of this.#takeChunk(parseChunk(this.#provider, event))) yield delta;
     }
   }
 
-  *#takeChunk(chunk: ChatChunk): Generator<Delta> {
+  #takeChunk(chunk: ChatChunk): readonly Delta[] {
     if (chunk.error !== undefined && chunk.error !== null)
       throw readFailure(this.#provider, { body: chunk, cause: new Error("an error inside the stream", { cause: chunk.error }) });
     if (chunk.usage) this.#usage = usageOf(chunk.usage);
     const choice = chunk.choices?.[0];
-    if (choice !== undefined) yield* this.#takeDelta(choice.delta ?? {});
+    const deltas = choice?.delta ? this.#takeDelta(choice.delta) : [];
     if (choice?.finish_reason) this.#finishReason = choice.finish_reason;
     this.#isOver = this.#finishReason !== "" && Boolean(chunk.usage);
+    return deltas;
   }
 
-  *#takeDelta(delta: ChatDelta): Generator<Delta> {
+  #takeDelta(delta: ChatDelta): Delta[] {
+    const deltas: Delta[] = [];
     const { text, thinking } = wordsOf(delta);
     const said = delta.reasoning_content || delta.reasoning || thinking;
     const field = delta.reasoning_content ? "reasoning_content" : thinking && !delta.reasoning ? "content" : "reasoning";
@@ -94,22 +96,22 @@ export class ChatStream {
       const detailed = this.#thinking.details.add(delta.reasoning_details ?? []);
       const thought = said || detailed;
       this.#thinking.text += thought;
-      if (thought !== "") yield { kind: "thinking-delta", text: thought };
+      if (thought !== "") deltas.push({ kind: "thinking-delta", text: thought });
     }
     if (delta.refusal) this.#refusal += delta.refusal;
     if (text !== "") {
-      yield* this.#endThinking();
-      yield { kind: "text", text };
+      deltas.push(...this.#endOfThinking(), { kind: "text", text });
     }
     for (const call of delta.tool_calls ?? []) this.#takeCall(call);
+    return deltas;
   }
 
-  *#endThinking(): Generator<Delta> {
-    if (this.#thinking === undefined) return;
+  #endOfThinking(): readonly Delta[] {
+    if (this.#thinking === undefined) return [];
     const { field, text, details } = this.#thinking;
     this.#thinking = undefined;
     const data: ChatThinking = { field, ...(details.whole.length === 0 ? {} : { details: details.whole }) };
-    yield { kind: "thinking", text, providerData: sealProviderData(this.#provider, this.#model, data) };
+    return [{ kind: "thinking", text, providerData: sealProviderData(this.#provider, this.#model, data) }];
   }
 
   #takeCall({ index, id, function: written, extra_content: extraContent }: ChatCallDelta): void {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { AnswerWithHeartbeats } from "./answer-with-heartbeats.ts";
 import type { Delta, AnswerEvent } from "./generation.ts";
-import { Heartbeats } from "./heartbeats.ts";
 
 const text = (words: string): Delta => ({ kind: "text", text: words });
 let now = 0;
@@ -23,15 +23,18 @@ function sourceOf(deltas: AsyncGenerator<Delta>) {
 
 /** What is told of a call that says these deltas, and of whose life is heard this many milliseconds after the last of them. */
 async function told(says: (heard: (after: number) => Promise<void>) => AsyncGenerator<Delta>): Promise<string[]> {
-  const heartbeats = new Heartbeats();
-  const hear = async (after: number): Promise<void> => {
-    await turn();
-    now += after;
-    heartbeats.heard();
-    await turn();
-  };
+  const answer = new AnswerWithHeartbeats((heard) =>
+    sourceOf(
+      says(async (after) => {
+        await turn();
+        now += after;
+        heard();
+        await turn();
+      }),
+    ),
+  );
   const all: AnswerEvent[] = [];
-  for await (const each of heartbeats.among(() => sourceOf(says(hear)))) all.push(each);
+  for await (const each of answer) all.push(each);
   return all.map((each) => (each.kind === "text" ? each.text : each.kind));
 }
 
@@ -83,30 +86,63 @@ it("ends as the call ends, and ends it when its reader leaves", async () => {
   };
   await expect(told(says)).rejects.toThrow("broken");
   isEnded = false;
-  for await (const each of new Heartbeats().among(() => sourceOf(says()))) if (each.kind === "text") break;
+  for await (const each of new AnswerWithHeartbeats(() => sourceOf(says()))) if (each.kind === "text") break;
   expect(isEnded).toBe(true);
 });
 
 it("closes what its reader leaves while a delta was asked for once that has come, or failed", async () => {
   const asked = Promise.withResolvers<undefined>();
   let isClosed = false;
-  const heartbeats = new Heartbeats();
-  const source = {
-    next: () => asked.promise,
-    close: () => {
-      isClosed = true;
-      return Promise.resolve();
-    },
-  };
-  const told = heartbeats.among(() => source);
-  const first = told.next();
+  let heard = (): void => undefined;
+  const answer = new AnswerWithHeartbeats((given) => {
+    heard = given;
+    return {
+      next: () => asked.promise,
+      close: () => {
+        isClosed = true;
+        return Promise.resolve();
+      },
+    };
+  });
+  const first = answer.next();
   now += 5_000;
-  heartbeats.heard();
+  heard();
   expect((await first).value).toEqual({ kind: "alive" });
-  const left = told.return(undefined);
+  const left = answer.return();
   await turn();
   expect(isClosed).toBe(false);
   asked.reject(new Error("cut"));
   await left;
   expect(isClosed).toBe(true);
+});
+
+it("gives what came together one after the other, and keeps what comes while nobody reads", async () => {
+  const batches = [[text("one"), text("two")], [text("three")], undefined];
+  const answer = new AnswerWithHeartbeats((heard) => ({
+    next: async () => {
+      now += 5_000;
+      heard();
+      await turn();
+      return batches.shift();
+    },
+    close: () => Promise.resolve(),
+  }));
+  const all: AnswerEvent[] = [];
+  for await (const each of answer) {
+    await turn();
+    all.push(each);
+  }
+  expect(all.map((each) => (each.kind === "text" ? each.text : each.kind))).toEqual(["alive", "one", "two", "alive", "three", "alive"]);
+});
+
+it("fails where it cannot be opened, or not be closed", async () => {
+  const unopened = new AnswerWithHeartbeats(() => {
+    throw new Error("not opened");
+  });
+  await expect(unopened.next()).rejects.toThrow("not opened");
+  const unclosed = new AnswerWithHeartbeats(() => ({
+    next: () => Promise.resolve(undefined),
+    close: () => Promise.reject(new Error("not closed")),
+  }));
+  await expect(unclosed.next()).rejects.toThrow("not closed");
 });
