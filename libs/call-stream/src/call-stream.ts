@@ -7,8 +7,9 @@ import { OpenStream, type CallLimits, type Case, type Open, type StreamedCall, t
 
 /**
  * The caller's side of a method that answers calls on a stream. The stream is opened by the first call, closed when none was
- * made for 10 s (a minute, where others share it), and opened anew by calls that come when it is older than a minute or its service is draining. A call that
- * the service had not begun when it said so, or for which nobody took the connection, is made again until its deadline.
+ * made for 10 s (a minute, where others share it), and opened anew by calls that come when it is older than a minute or its service
+ * is draining. A call that the service had not begun when it said so, or for which nobody took the connection, is made again until
+ * its deadline.
  *
  * A reader that is slow holds up the other calls of its stream; not so where those who share it have nothing to do with each
  * other: a call whose reader is 4,096 responses behind fails there as if its connection was lost, and the service is told that
