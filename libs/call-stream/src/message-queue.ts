@@ -1,4 +1,4 @@
-type Come<Message> = IteratorResult<Message, void>;
+type Next<Message> = IteratorResult<Message, void>;
 
 /**
  * A bounded queue between those who write messages and the one who reads them. Its reader gets each with one promise, where a
@@ -7,7 +7,7 @@ type Come<Message> = IteratorResult<Message, void>;
 export class MessageQueue<Message> implements AsyncIterable<Message> {
   readonly #maximum: number;
   readonly #messages: Message[] = [];
-  #waitingReader: PromiseWithResolvers<Come<Message>> | undefined;
+  #waitingReader: PromiseWithResolvers<Next<Message>> | undefined;
   #waitingWriters: PromiseWithResolvers<void>[] = [];
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
@@ -57,7 +57,7 @@ export class MessageQueue<Message> implements AsyncIterable<Message> {
   [Symbol.asyncIterator](): AsyncIterator<Message, void> {
     return {
       next: () => {
-        const reader = Promise.withResolvers<Come<Message>>();
+        const reader = Promise.withResolvers<Next<Message>>();
         this.#waitingReader = reader;
         this.#serve();
         return reader.promise;

@@ -10,7 +10,7 @@ const MOST_UNREAD_BYTES = 64 * 1024;
 const DRAIN_MILLISECONDS = 1_000;
 const INFORMATIONAL = 200;
 
-type Piece = IteratorResult<Uint8Array, void>;
+type Next = IteratorResult<Uint8Array, void>;
 
 /** The answer to a request of `sendHttp`, as undici hands it over. Its body can be read once, and has to be. */
 export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
@@ -24,7 +24,7 @@ export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
   #unreadBytes = 0;
   /** Set once nothing more comes; with a reason where the answer was cut. */
   #end: { readonly failure?: Error } | undefined;
-  #reader: PromiseWithResolvers<Piece> | undefined;
+  #reader: PromiseWithResolvers<Next> | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
 
   constructor(exchange: Exchange) {
@@ -62,7 +62,7 @@ export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
         return this;
       },
       next: () => {
-        const reader = Promise.withResolvers<Piece>();
+        const reader = Promise.withResolvers<Next>();
         this.#reader = reader;
         this.#serve();
         return reader.promise;
@@ -144,7 +144,7 @@ export class HttpAnswer implements Answer, Dispatcher.DispatchHandler {
     else reader.resolve({ done: true, value: undefined });
   }
 
-  #give(piece: Buffer, reader: PromiseWithResolvers<Piece>): void {
+  #give(piece: Buffer, reader: PromiseWithResolvers<Next>): void {
     this.#unreadBytes -= piece.length;
     try {
       this.#exchange.heard(piece);

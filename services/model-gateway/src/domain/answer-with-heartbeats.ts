@@ -3,7 +3,7 @@ import type { AnswerEvent } from "./generation.ts";
 const PAUSE_MILLISECONDS = 5_000;
 const ALIVE: AnswerEvent = { kind: "alive" };
 
-type Come = IteratorResult<AnswerEvent, void>;
+type Next = IteratorResult<AnswerEvent, void>;
 
 /** An answer that is being read. */
 interface AnswerSource {
@@ -24,8 +24,8 @@ export class AnswerWithHeartbeats implements AsyncIterableIterator<AnswerEvent, 
   #asked: Promise<readonly AnswerEvent[] | undefined> | undefined;
   #closed: Promise<void> | undefined;
   #end: { readonly failure?: { readonly thrown: unknown } } | undefined;
-  #reader: PromiseWithResolvers<Come> | undefined;
-  #toldAt = performance.now();
+  #reader: PromiseWithResolvers<Next> | undefined;
+  #lastEventAt = performance.now();
 
   /** @param open called when the first event is asked for, with what has to be called for everything that shows that the call goes on */
   constructor(open: (heard: () => void) => AnswerSource) {
@@ -36,15 +36,15 @@ export class AnswerWithHeartbeats implements AsyncIterableIterator<AnswerEvent, 
     return this;
   }
 
-  next(): Promise<Come> {
-    const reader = Promise.withResolvers<Come>();
+  next(): Promise<Next> {
+    const reader = Promise.withResolvers<Next>();
     this.#reader = reader;
-    if (this.#events.length > 0 || this.#end !== undefined) this.#tell();
+    if (this.#events.length > 0 || this.#end !== undefined) this.#serve();
     else if (this.#asked === undefined) this.#ask();
     return reader.promise;
   }
 
-  async return(): Promise<Come> {
+  async return(): Promise<Next> {
     await this.#asked?.catch(() => undefined);
     await this.#close();
     this.#events.length = 0;
@@ -63,16 +63,16 @@ export class AnswerWithHeartbeats implements AsyncIterableIterator<AnswerEvent, 
   }
 
   readonly #heard = (): void => {
-    if (performance.now() - this.#toldAt < PAUSE_MILLISECONDS || this.#reader === undefined) return;
+    if (performance.now() - this.#lastEventAt < PAUSE_MILLISECONDS || this.#reader === undefined) return;
     this.#events.push(ALIVE);
-    this.#tell();
+    this.#serve();
   };
 
   readonly #take = (events: readonly AnswerEvent[] | undefined): void => {
     this.#asked = undefined;
     if (events === undefined) return this.#finish();
     this.#events.push(...events);
-    this.#tell();
+    this.#serve();
   };
 
   readonly #fail = (thrown: unknown): void => this.#finish({ thrown });
@@ -80,7 +80,7 @@ export class AnswerWithHeartbeats implements AsyncIterableIterator<AnswerEvent, 
   #finish(failure?: { readonly thrown: unknown }): void {
     const end = (ended: typeof failure): void => {
       this.#end = ended === undefined ? {} : { failure: ended };
-      this.#tell();
+      this.#serve();
     };
     this.#close().then(
       () => end(failure),
@@ -92,12 +92,13 @@ export class AnswerWithHeartbeats implements AsyncIterableIterator<AnswerEvent, 
     return (this.#closed ??= this.#source?.close() ?? Promise.resolve());
   }
 
-  #tell(): void {
+  /** Whoever reads gets what there is. */
+  #serve(): void {
     const reader = this.#reader;
     if (reader === undefined) return;
     this.#reader = undefined;
     const value = this.#events.shift();
-    this.#toldAt = performance.now();
+    this.#lastEventAt = performance.now();
     if (value !== undefined) reader.resolve({ done: false, value });
     else if (this.#end?.failure !== undefined) reader.reject(this.#end.failure.thrown);
     else reader.resolve({ done: true, value });

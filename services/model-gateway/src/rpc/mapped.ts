@@ -9,14 +9,14 @@ export function mapped<Value, Mapped>(
   mapError: (thrown: unknown) => unknown,
 ): AsyncIterableIterator<Mapped, unknown> {
   let iterator: AsyncIterator<Value, unknown> | undefined;
-  type Come = IteratorResult<Mapped, unknown>;
+  type Next = IteratorResult<Mapped, unknown>;
 
   async function begin(): Promise<IteratorResult<Value, unknown>> {
     iterator = (await open())[Symbol.asyncIterator]();
     return iterator.next();
   }
 
-  async function leave(): Promise<Come> {
+  async function leave(): Promise<Next> {
     await iterator?.return?.();
     return { done: true, value: undefined };
   }
@@ -25,7 +25,7 @@ export function mapped<Value, Mapped>(
     throw mapError(thrown);
   }
 
-  function take(come: IteratorResult<Value, unknown>): Come | Promise<Come> {
+  function take(come: IteratorResult<Value, unknown>): Next | Promise<Next> {
     if (come.done === true) return come;
     try {
       return { done: false, value: map(come.value) };
