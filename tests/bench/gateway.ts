@@ -18,7 +18,7 @@ const WARM_UP_MILLISECONDS = 10_000;
 const LOAD_MILLISECONDS = 2_000;
 const STREAMS = 200;
 const DELTAS = 100;
-/** The load has few deltas an answer: what streams take besides is compiled in these. */
+/** The load is of many calls at once, with few deltas an answer: what one client and streams take besides is compiled in these. */
 const WARM_UP_ROUNDS = 2;
 /** The p99 of 200 is the third worst of them: of one round it may be a pause for garbage. */
 const STREAM_ROUNDS = 3;
@@ -65,17 +65,16 @@ async function measure(started: readonly Started[], portkey?: Started & { readon
   for (const kind of STREAMS_KINDS) await streams(ways, kind);
 }
 
-/** The ways in turn, so that what else the machine does counts for all of them. */
+/** All ways, beginning with another one each round: what the machine does at the time counts for all, and none always follows the same one. */
+function inTurn(ways: readonly Way[], round: number): readonly Way[] {
+  const first = round % ways.length;
+  return [...ways.slice(first), ...ways.slice(0, first)];
+}
+
 async function oneClient(ways: readonly Way[]): Promise<void> {
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) for (const way of ways) await callsOf(way);
   const taken = new Map(ways.map((way) => [way, [] as number[]]));
-  for (let round = 0; round < ROUNDS; round++)
-    for (const way of ways)
-      for (let call = 0; call < CALLS_A_ROUND; call++) {
-        const began = performance.now();
-        await way.ask({ model: "one" });
-        taken.get(way)!.push(performance.now() - began);
-        await sleep(PAUSE_MILLISECONDS);
-      }
+  for (let round = 0; round < ROUNDS; round++) for (const way of inTurn(ways, round)) taken.get(way)!.push(...(await callsOf(way)));
   const [direct] = [...taken.values()];
   const added = (numbers: readonly number[], share: number): string => round2(quantile(numbers, share) - quantile(direct!, share));
   printTable(
@@ -89,10 +88,22 @@ async function oneClient(ways: readonly Way[]): Promise<void> {
   );
 }
 
-/** The ways in turn, as for one client; how many requests of another way's are told by the median of the rounds. */
+/** @returns how long the answers took */
+async function callsOf(way: Way): Promise<number[]> {
+  const taken: number[] = [];
+  for (let call = 0; call < CALLS_A_ROUND; call++) {
+    const began = performance.now();
+    await way.ask({ model: "one" });
+    taken.push(performance.now() - began);
+    await sleep(PAUSE_MILLISECONDS);
+  }
+  return taken;
+}
+
+/** How many requests of another way's are told by the median of the rounds. */
 async function manyClients(ways: readonly Way[], besides?: Way): Promise<void> {
   const loads = new Map<Way, Load[]>(ways.map((way) => [way, []]));
-  for (let round = 0; round < ROUNDS; round++) for (const way of ways) loads.get(way)!.push(await measuredLoad(way));
+  for (let round = 0; round < ROUNDS; round++) for (const way of inTurn(ways, round)) loads.get(way)!.push(await measuredLoad(way));
   const rows = [...loads].map(([way, rounds]) => {
     const others = besides && loads.get(besides);
     const ratios = others?.map(({ taken }, round) => rounds[round]!.taken.length / taken.length);
@@ -153,11 +164,12 @@ async function load(way: Way, milliseconds: number): Promise<number[]> {
   return taken;
 }
 
-/** The ways in turn, as for one client; what is told is the median of the rounds. */
+/** What is told is the median of the rounds. */
 async function streams(ways: readonly Way[], kind: (typeof STREAMS_KINDS)[number]): Promise<void> {
   for (let round = 0; round < WARM_UP_ROUNDS; round++) for (const way of ways) await streamsOf(way, kind);
   const measured = new Map<Way, { readonly lost: number; readonly p99: number }[]>(ways.map((way) => [way, []]));
-  for (let round = 0; round < STREAM_ROUNDS; round++) for (const way of ways) measured.get(way)!.push(await streamsOf(way, kind));
+  for (let round = 0; round < STREAM_ROUNDS; round++)
+    for (const way of inTurn(ways, round)) measured.get(way)!.push(await streamsOf(way, kind));
   const p99Of = (way: Way): number =>
     quantile(
       measured.get(way)!.map(({ p99 }) => p99),

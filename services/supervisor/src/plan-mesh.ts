@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { createLog } from "@hlvm/log/create-log";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
+import { nodeFlags } from "@hlvm/service/node-flags";
 import { backUpMesh } from "./adapters/back-up-mesh.ts";
 import { databaseUrl, postgresProcess, POSTGRES, type PostgresPlace } from "./adapters/postgres-process.ts";
 import { findBwrap } from "./adapters/find-bwrap.ts";
@@ -105,6 +106,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
     serviceProcess({
       name,
       main: fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url)),
+      nodeFlags: nodeFlags(service),
       logFile: files.logFile(name),
       port,
       layer,

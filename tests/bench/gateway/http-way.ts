@@ -1,4 +1,4 @@
-import { Agent, request, type IncomingMessage } from "node:http";
+import { Agent, request, type ClientRequest, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 
 /** What is asked of every gateway that is measured. */
@@ -40,13 +40,9 @@ export function httpWay({ name, url, headers = {}, pid, prefix = "", isStreamed 
     ...(pid === undefined ? {} : { pid }),
     ask: async ({ model, bytes = 20 }) => {
       const body = JSON.stringify({ model: prefix + model, stream: isStreamed, messages: [{ role: "user", content: "x".repeat(bytes) }] });
-      const sent = request(`${url}/chat/completions`, {
-        agent,
-        method: "POST",
-        headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...headers },
-      });
-      sent.end(body);
-      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      const length = Buffer.byteLength(body);
+      const options = { agent, method: "POST", headers: { "content-type": "application/json", "content-length": length, ...headers } };
+      const response = await responseTo(() => request(`${url}/chat/completions`, options).end(body));
       const pieces: { text: string; at: number }[] = [];
       for await (const piece of response) pieces.push({ text: String(piece), at: Date.now() });
       const text = pieces.map((piece) => piece.text).join("");
@@ -55,4 +51,16 @@ export function httpWay({ name, url, headers = {}, pid, prefix = "", isStreamed 
       return { pieces };
     },
   };
+}
+
+/** Sent again where its server just closed the connection that was kept for it. */
+async function responseTo(send: () => ClientRequest): Promise<IncomingMessage> {
+  const sent = send();
+  try {
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    return response;
+  } catch (error) {
+    if (sent.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET") return responseTo(send);
+    throw error;
+  }
 }

@@ -17,12 +17,13 @@ import {
   type StreamCallsRequest,
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
-import { NODE_FLAGS } from "@hlvm/service/node-flags";
+import { nodeFlags } from "@hlvm/service/node-flags";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
 import type { Way } from "./http-way.ts";
 import { ended, type Started } from "./peers.ts";
 
+const SERVICE = "model-gateway";
 const MAIN = fileURLToPath(new URL("../../../services/model-gateway/src/main.ts", import.meta.url));
 const PLAIN_STREAM = fileURLToPath(new URL("plain-stream.ts", import.meta.url));
 const UP_MILLISECONDS = 20_000;
@@ -47,10 +48,10 @@ export async function spawnGateway(upstream: string) {
     HLVM_OPENAI_COMPATIBLE_URL: upstream,
     HLVM_LOG_LEVEL: "error",
   };
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN], { stdio: ["ignore", "ignore", "inherit"], env: environment });
+  const child = spawn(process.execPath, [...nodeFlags(SERVICE), MAIN], { stdio: ["ignore", "ignore", "inherit"], env: environment });
   let callers = 0;
   /** Of another person each time. It lives for two minutes. */
-  const newToken = (): string => minter.mint({ ...testPrincipal, id: `user:${++callers}` }, "model-gateway");
+  const newToken = (): string => minter.mint({ ...testPrincipal, id: `user:${++callers}` }, SERVICE);
   return { child, newCalls: callsTo(port!), newToken, stop: (): Promise<void> => ended(child, () => child.kill()) };
 }
 
@@ -73,7 +74,7 @@ export async function startOwnGateway(upstream: string): Promise<Started> {
 
 /** What stock transports take for the same contract, with nothing else done. */
 export async function startPlainStream(upstream: string): Promise<Started> {
-  const child = fork(PLAIN_STREAM, [upstream], { execArgv: [...NODE_FLAGS], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(PLAIN_STREAM, [upstream], { execArgv: nodeFlags(SERVICE), stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   const ask = askInRuns(callsTo(port)(), () => "none");
   const way = { name: "the same contract on stock transports, and nothing done", pid: child.pid, ask };

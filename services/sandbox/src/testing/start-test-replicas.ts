@@ -10,7 +10,7 @@ import { createClient, type CallOptions, type Client } from "@connectrpc/connect
 import { SandboxService } from "@hlvm/proto/hlvm/sandbox/v1/sandbox_pb";
 import type { ToolResult } from "@hlvm/proto/hlvm/tool/v1/tool_pb";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
-import { NODE_FLAGS } from "@hlvm/service/node-flags";
+import { nodeFlags } from "@hlvm/service/node-flags";
 import type { StartMessage } from "@hlvm/service/run-service";
 import { createTestDatabase, type TestDatabase } from "@hlvm/testing/create-test-database";
 import { createTestIdentity, testPrincipal, type TestIdentity } from "@hlvm/testing/test-identity";
@@ -71,7 +71,7 @@ export async function startTestReplicas(): Promise<TestReplicas> {
     placed,
     start: async (name, environment = {}) => {
       const env = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...usual, HLVM_REPLICA_NAME: name, ...environment };
-      const child = fork(MAIN, { stdio: ["ignore", "ignore", "inherit", "ipc"], env, execArgv: [...NODE_FLAGS] });
+      const child = fork(MAIN, { stdio: ["ignore", "ignore", "inherit", "ipc"], env, execArgv: nodeFlags("sandbox") });
       children.push(child);
       const exited = once(child, "exit");
       const [message] = (await Promise.race([once(child, "message"), exited.then(() => [undefined])])) as [StartMessage | undefined];

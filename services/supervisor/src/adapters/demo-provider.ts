@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
-import { NODE_FLAGS } from "@hlvm/service/node-flags";
+import { nodeFlags } from "@hlvm/service/node-flags";
 import type { ManagedProcess } from "../domain/managed-process.ts";
 import { openLog } from "./log-file.ts";
 
@@ -33,7 +33,11 @@ export function demoProvider({ port, edgePort, logFile }: DemoProviderPlace): De
   const options = { port, clientId: CLIENT_ID, clientSecret, redirectUris: [`${publicUrl}/auth/callback`] };
   const start = async (signal: AbortSignal) => {
     const { descriptor } = openLog(logFile);
-    const child = fork(MAIN, [], { execArgv: [...NODE_FLAGS], stdio: ["ignore", descriptor, descriptor, "ipc"], detached: true });
+    const child = fork(MAIN, [], {
+      execArgv: nodeFlags("identity-provider"),
+      stdio: ["ignore", descriptor, descriptor, "ipc"],
+      detached: true,
+    });
     closeSync(descriptor);
     const ended = once(child, "exit").then(([code, killedBy]) => String(killedBy ?? `code ${code}`));
     child.send(options);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { NODE_FLAGS } from "@hlvm/service/node-flags";
+import { nodeFlags } from "@hlvm/service/node-flags";
 import { fakeService } from "../testing/fake-process.ts";
 import { isRunning } from "../testing/process-ended.ts";
 
@@ -70,11 +70,14 @@ describe("a service's process", () => {
     expect(isRunning(running.pid)).toBe(false);
   });
 
-  it("runs with the flags that every service runs with", async () => {
-    const { logFile, start } = fakeService(directory, { name: "flags", behaviour: "reports its flags" });
-    const running = await start(never);
-    await running.stop();
-    expect(readFileSync(logFile, "utf8")).toContain(`flags: ${JSON.stringify(NODE_FLAGS)}\n`);
+  it("runs with the flags of its service", async () => {
+    for (const name of ["policy", "model-gateway"]) {
+      const { logFile, start } = fakeService(directory, { name, behaviour: "reports its flags" });
+      const running = await start(never);
+      await running.stop();
+      expect(readFileSync(logFile, "utf8")).toContain(`flags: ${JSON.stringify(nodeFlags(name))}\n`);
+    }
+    expect(nodeFlags("model-gateway")).not.toEqual(nodeFlags("policy"));
   });
 
   it("listens where it did before when it is started again", async () => {

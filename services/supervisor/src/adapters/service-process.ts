@@ -3,7 +3,6 @@ import { closeSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { lastLines } from "@hlvm/mesh/last-lines";
-import { NODE_FLAGS } from "@hlvm/service/node-flags";
 import type { StartMessage } from "@hlvm/service/run-service";
 import type { Layer, ManagedProcess, RunningProcess } from "../domain/managed-process.ts";
 import { openLog } from "./log-file.ts";
@@ -13,6 +12,7 @@ export interface ServiceProcess {
   readonly name: string;
   /** The path of its main module. */
   readonly main: string;
+  readonly nodeFlags: string[];
   readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
   /** What it is told to listen on; 0 for any free port, which it then keeps. */
@@ -50,7 +50,7 @@ async function start(service: ServiceProcess, signal: AbortSignal): Promise<Runn
   try {
     child = fork(service.main, [], {
       env: { ...service.environment, HLVM_PORT: String(service.port) },
-      execArgv: [...NODE_FLAGS],
+      execArgv: service.nodeFlags,
       stdio: ["ignore", descriptor, descriptor, "ipc"],
       // A process group of its own: a Ctrl-C in the terminal must reach it only through us.
       detached: true,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodeFlags } from "@hlvm/service/node-flags";
 import { serviceProcess } from "../adapters/service-process.ts";
 import type { Layer, ManagedProcess } from "../domain/managed-process.ts";
 
@@ -24,6 +25,7 @@ export function fakeService(
     needs,
     tokenFile: undefined,
     main: fileURLToPath(new URL("fake-service.ts", import.meta.url)),
+    nodeFlags: nodeFlags(name),
     logFile: join(directory, `${name}.log`),
     environment: { PATH: process.env.PATH ?? "", HLVM_HOST: host, FAKE_BEHAVIOUR: behaviour },
   });
