@@ -65,7 +65,7 @@ async function measure(started: readonly Started[], portkey?: Started & { readon
   for (const kind of STREAMS_KINDS) await streams(ways, kind);
 }
 
-/** All ways, beginning with another one each round: what the machine does at the time counts for all, and none always follows the same one. */
+/** All ways, each round beginning with the next one: what else the machine does counts for all, and none always follows the same one. */
 function inTurn(ways: readonly Way[], round: number): readonly Way[] {
   const first = round % ways.length;
   return [...ways.slice(first), ...ways.slice(0, first)];
@@ -100,7 +100,7 @@ async function callsOf(way: Way): Promise<number[]> {
   return taken;
 }
 
-/** How many requests of another way's are told by the median of the rounds. */
+/** Requests a second, and how many times another way's they are, are medians of the rounds. */
 async function manyClients(ways: readonly Way[], besides?: Way): Promise<void> {
   const loads = new Map<Way, Load[]>(ways.map((way) => [way, []]));
   for (let round = 0; round < ROUNDS; round++) for (const way of inTurn(ways, round)) loads.get(way)!.push(await measuredLoad(way));
@@ -164,7 +164,7 @@ async function load(way: Way, milliseconds: number): Promise<number[]> {
   return taken;
 }
 
-/** What is told is the median of the rounds. */
+/** The p99 is the median of the rounds. */
 async function streams(ways: readonly Way[], kind: (typeof STREAMS_KINDS)[number]): Promise<void> {
   for (let round = 0; round < WARM_UP_ROUNDS; round++) for (const way of ways) await streamsOf(way, kind);
   const measured = new Map<Way, { readonly lost: number; readonly p99: number }[]>(ways.map((way) => [way, []]));

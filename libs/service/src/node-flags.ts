@@ -14,7 +14,7 @@ const FLAGS = [
 ];
 
 /** Young objects have twice the room that they have by default, and are collected half as often where much is going on. */
-const OTHERS_FLAGS = ["--max-semi-space-size=32"];
+const OTHER_SERVICES_FLAGS = ["--max-semi-space-size=32"];
 
 /**
  * All calls under way wait for a collection. With eight times the default's room for young objects there are few of them, and few of
@@ -32,5 +32,5 @@ const MODEL_GATEWAY_FLAGS = [
 
 /** What Node runs a service with, whoever starts it. */
 export function nodeFlags(service: string): string[] {
-  return [...FLAGS, ...(service === "model-gateway" ? MODEL_GATEWAY_FLAGS : OTHERS_FLAGS)];
+  return [...FLAGS, ...(service === "model-gateway" ? MODEL_GATEWAY_FLAGS : OTHER_SERVICES_FLAGS)];
 }

@@ -12,6 +12,7 @@ export interface ServiceProcess {
   readonly name: string;
   /** The path of its main module. */
   readonly main: string;
+  /** What Node runs it with. */
   readonly nodeFlags: string[];
   readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
