@@ -178,8 +178,8 @@ async function streams(ways: readonly Way[], kind: (typeof STREAMS_KINDS)[number
   const rows = ways.map((way) => ({
     way: way.name,
     "streams with a delta lost": measured.get(way)!.reduce((sum, { lost }) => sum + lost, 0),
-    "to first token p99, ms": p99Of(way),
-    "added p99": p99Of(way) - p99Of(ways[0]!),
+    "to first token p99, ms": p99Of(way).toFixed(1),
+    "added p99": (p99Of(way) - p99Of(ways[0]!)).toFixed(1),
   }));
   printTable(`${STREAM_ROUNDS} times ${STREAMS} streams of ${DELTAS} deltas, ${kind.name}`, rows);
 }
@@ -190,7 +190,7 @@ async function streamsOf(way: Way, { pauseMilliseconds, spreadMilliseconds }: (t
   await Promise.all(
     Array.from({ length: STREAMS }, async (_, number) => {
       await sleep((number * spreadMilliseconds) / STREAMS);
-      const began = Date.now();
+      const began = performance.now();
       const { pieces } = await way.ask({ model: `slow-${DELTAS}-every-${pauseMilliseconds}` });
       const sent = pieces.flatMap(({ text }) => text.match(/\b1\d{12}\b/g) ?? []);
       if (sent.length !== DELTAS) lost++;

@@ -90,6 +90,11 @@ describe("hlvm ask", () => {
     expect(linesOf(allowed).at(-1)!.text).toContain("42");
   });
 
+  it("gives the model gateway, and no other service, its settings of the allocator", () => {
+    const given = mesh.state.services.filter(({ pid }) => readFileSync(`/proc/${pid}/environ`, "utf8").includes("\0GLIBC_TUNABLES="));
+    expect(given.map(({ name }) => name)).toEqual(["model-gateway"]);
+  });
+
   it("runs commands isolated: no network, none of the mesh's environment, not outside the workspace", async () => {
     const run = async (command: string): Promise<string> => {
       const ended = await mesh.hlvm(["ask", "--json", "--permission-mode", "bypassPermissions", `run ${command}`], { cwd: workspace });

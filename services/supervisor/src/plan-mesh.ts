@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { createLog } from "@hlvm/log/create-log";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
+import { ALLOCATOR_TUNABLES } from "@hlvm/service/allocator-tunables";
 import { nodeFlags } from "@hlvm/service/node-flags";
 import { backUpMesh } from "./adapters/back-up-mesh.ts";
 import { databaseUrl, postgresProcess, POSTGRES, type PostgresPlace } from "./adapters/postgres-process.ts";
@@ -163,6 +164,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
         "back",
         {
           ...ownDatabase("model-gateway"),
+          ...ALLOCATOR_TUNABLES,
           HLVM_LLAMA_REPLICAS: String(replicas["model-gateway"]),
           HLVM_KEY_ENCRYPTION_KEYS: secrets.keyEncryptionKeys,
           HLVM_RESUME_KEY: secrets.resumeKey,

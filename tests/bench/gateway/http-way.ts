@@ -9,7 +9,7 @@ export interface Asked {
 }
 
 export interface Heard {
-  /** Of the answer, as it came, with when. */
+  /** Of the answer, as it came, with when (`performance.now()`). */
   readonly pieces: readonly { readonly text: string; readonly at: number }[];
 }
 
@@ -44,7 +44,7 @@ export function httpWay({ name, url, headers = {}, pid, prefix = "", isStreamed 
       const options = { agent, method: "POST", headers: { "content-type": "application/json", "content-length": length, ...headers } };
       const response = await responseTo(() => request(`${url}/chat/completions`, options).end(body));
       const pieces: { text: string; at: number }[] = [];
-      for await (const piece of response) pieces.push({ text: String(piece), at: Date.now() });
+      for await (const piece of response) pieces.push({ text: String(piece), at: performance.now() });
       const text = pieces.map((piece) => piece.text).join("");
       if (response.statusCode !== 200 || !text.includes('"stop"'))
         throw new Error(`${name} answers ${response.statusCode}: ${text.slice(0, 300)}`);

@@ -17,6 +17,7 @@ import {
   type StreamCallsRequest,
   type StreamCallsResponse,
 } from "@hlvm/proto/hlvm/model/v1/model_pb";
+import { ALLOCATOR_TUNABLES } from "@hlvm/service/allocator-tunables";
 import { nodeFlags } from "@hlvm/service/node-flags";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
@@ -41,6 +42,7 @@ export async function spawnGateway(upstream: string) {
   writeFileSync(keys, JSON.stringify({ keys: tokenKeys }));
   const environment = {
     PATH: process.env.PATH!,
+    ...ALLOCATOR_TUNABLES,
     HLVM_DIR: folder,
     HLVM_HOST: "127.0.0.1",
     HLVM_PORT: String(port),
@@ -74,7 +76,11 @@ export async function startOwnGateway(upstream: string): Promise<Started> {
 
 /** What stock transports take for the same contract, with nothing else done. */
 export async function startPlainStream(upstream: string): Promise<Started> {
-  const child = fork(PLAIN_STREAM, [upstream], { execArgv: nodeFlags(SERVICE), stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(PLAIN_STREAM, [upstream], {
+    env: { PATH: process.env.PATH!, ...ALLOCATOR_TUNABLES },
+    execArgv: nodeFlags(SERVICE),
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   const ask = askInRuns(callsTo(port)(), () => "none");
   const way = { name: "the same contract on stock transports, and nothing done", pid: child.pid, ask };
@@ -101,7 +107,7 @@ function askInRuns(calls: Calls, newToken: () => string): Way["ask"] {
     for await (const response of calls.call({ case: "generate", value }, limits, isFinish)) {
       if (response.case !== "generate") continue;
       const { event } = response.value;
-      if (event.case === "textDelta") pieces.push({ text: event.value, at: Date.now() });
+      if (event.case === "textDelta") pieces.push({ text: event.value, at: performance.now() });
       isWhole ||= event.case === "finish";
     }
     idle.push(run);
