@@ -3,6 +3,8 @@
  * answers: it would be slow for its first hundreds of turns. So it gathers what it needs at once, and compiles after fewer calls.
  * V8 lets a heap grow for as long as the machine has memory before it collects what is old: with 500 runs an orchestrator took
  * 700 MB, of which it needed half (`npm run bench -- many-runs`).
+ * A service collects its garbage once it is idle (`collect-once-idle.ts`), for which it needs `gc`; the bytecode of functions, which V8
+ * would drop with it, is kept, since the first prompt after it would pay for that.
  * That Node calls the stripping of types by a program experimental is known here, and nothing for a service's log.
  */
 const FLAGS = [
@@ -10,6 +12,8 @@ const FLAGS = [
   "--invocation-count-for-maglev=60",
   "--minimum-invocations-after-ic-update=60",
   "--max-old-space-size=512",
+  "--expose-gc",
+  "--no-flush-bytecode",
   "--disable-warning=ExperimentalWarning",
 ];
 
