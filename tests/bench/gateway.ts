@@ -21,7 +21,7 @@ const DELTAS = 100;
 /** The load is of many calls at once, with few deltas an answer: what one client and streams take besides is compiled in these. */
 const WARM_UP_ROUNDS = 2;
 /** The p99 of 200 is the third worst of them: of one round it may be a pause for garbage. */
-const STREAM_ROUNDS = 3;
+const STREAM_ROUNDS = 5;
 /** Streams that all begin at once, faster than a model writes; and at a model's pace, begun one after the other. */
 const STREAMS_KINDS = [
   { name: "at once, a delta every 10 ms", pauseMilliseconds: 10, spreadMilliseconds: 0 },
