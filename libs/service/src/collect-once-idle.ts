@@ -1,5 +1,3 @@
-import { performance } from "node:perf_hooks";
-
 const LOOK_EVERY_MILLISECONDS = 5_000;
 /** An idle service's heartbeats and health checks take less of its event loop's time. */
 const IDLE_SHARE = 0.1;

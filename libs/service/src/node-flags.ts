@@ -25,7 +25,8 @@ const OTHER_SERVICES_FLAGS = ["--max-semi-space-size=32"];
  * old objects, too; where one client's calls were slow, many had met one (`npm run bench -- gateway`). Where this room has to grow
  * first, collections under load take 11 to 25 ms, and 3 to 8 where it is there from the start; it costs an idle gateway 60 MB.
  * A collection while no call is under way finds no object of most shapes, and V8 then drops the compiled code that knows them, which
- * the next calls pay for. So shapes are kept, and no collection is made because the process is idle: such a one keeps none.
+ * the next calls pay for. So shapes are kept, and no collection is made because the process is idle, since such a one keeps none; but for
+ * the one after its start (`collect-once-idle.ts`), when little is compiled yet.
  */
 const MODEL_GATEWAY_FLAGS = [
   "--min-semi-space-size=128",

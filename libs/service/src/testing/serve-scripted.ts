@@ -34,7 +34,7 @@ await runService("scripted", async (log) => {
   };
 });
 
-/** Half of its event loop's time. */
+/** Keeps the event loop busy half of the time. */
 async function work(milliseconds: number): Promise<void> {
   for (const until = performance.now() + milliseconds; performance.now() < until; await sleep(20)) {
     const pause = performance.now() + 20;
