@@ -56,7 +56,7 @@ describe("Execute", () => {
   it("ends the tool when the caller goes away, and keeps the receipt", async () => {
     const { sessionId, workspace } = await service.open();
     const leave = new AbortController();
-    const command = "echo begun; while :; do date +%s%N > beat; sleep 0.01; done";
+    const command = "date +%s%N > beat; echo begun; while :; do date +%s%N > beat; sleep 0.01; done";
     const call = service.execute({
       sessionId,
       callId: "left",
