@@ -4,10 +4,12 @@ import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { bundlePrograms } from "./prepare/bundles.mjs";
 import { orExplain } from "./prepare/not-prepared.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 await orExplain(() => prepare({ directory: hlvmDirectory }));
+bundlePrograms(root);
 const [word, ...rest] = process.argv.slice(2);
 const program = word === "without-checks" ? ["without-checks.ts", ...rest] : ["main.ts", ...process.argv.slice(2)];
 const run = spawnSync(node, [join(root, "tests", "attacks", program[0]), ...program.slice(1)], {

@@ -3,10 +3,12 @@ import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { bundlePrograms } from "./prepare/bundles.mjs";
 import { orExplain } from "./prepare/not-prepared.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 await orExplain(() => prepare({ directory: hlvmDirectory }));
+bundlePrograms(root);
 const run = spawnSync(node, [join(root, "tests", "chaos", "main.ts"), ...process.argv.slice(2)], {
   cwd: root,
   stdio: "inherit",

@@ -6,10 +6,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { bundlePrograms } from "./prepare/bundles.mjs";
 import { orExplain } from "./prepare/not-prepared.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 await orExplain(() => prepare({ directory: hlvmDirectory }));
+bundlePrograms(root);
 const directory = mkdtempSync(join(tmpdir(), "hlvm-eval-mesh-"));
 const words = ["eval", join(root, "tests", "eval", "tasks"), "--model", "scripted/script", ...process.argv.slice(2)];
 const run = spawnSync(node, [join(root, "services", "cli", "src", "main.ts"), ...words], {

@@ -4,17 +4,19 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { callerDirectory, hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { bundlePrograms } from "./prepare/bundles.mjs";
 import { buildPage } from "./prepare/page.mjs";
 import { orExplain } from "./prepare/not-prepared.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const main = fileURLToPath(new URL("../services/cli/src/main.ts", import.meta.url));
+const main = fileURLToPath(new URL("../services/cli/bin/hlvm.js", import.meta.url));
 /** Code that was compiled once need not be at every start, whatever the HLVM directory. */
 const compileCache = fileURLToPath(new URL("../node_modules/.cache/hlvm", import.meta.url));
 const asked = process.argv.slice(2);
 const given = asked[0] === "--team" ? ["up", ...asked] : asked;
 
 await orExplain(() => prepare({ directory: hlvmDirectory }));
+bundlePrograms(root);
 if (given.length === 0 || given[0] === "up") buildPage(root);
 
 const child = spawn(node, [main, ...(given.length === 0 ? ["up"] : given)], {

@@ -4,11 +4,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hlvmDirectory, node, prepare } from "./prepare.mjs";
+import { bundlePrograms } from "./prepare/bundles.mjs";
 import { installChromium } from "./prepare/chromium.mjs";
 import { orExplain } from "./prepare/not-prepared.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 await orExplain(() => prepare({ directory: hlvmDirectory }));
+bundlePrograms(root);
 const chosen = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 if (chosen.length === 0 || chosen.some((path) => path.startsWith("tests/web"))) installChromium();
 

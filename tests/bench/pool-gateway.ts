@@ -5,8 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createClient, type Client } from "@connectrpc/connect";
+import { bundledMain } from "@hlvm/bundle/bundled-main";
 import { CallPriority, ModelService, Role } from "@hlvm/proto/hlvm/model/v1/model_pb";
 import { outgoing } from "@hlvm/rpc/call-context";
+import { ALLOCATOR_TUNABLES } from "@hlvm/service/allocator-tunables";
+import { nodeFlags } from "@hlvm/service/node-flags";
 import type { LlamaServer } from "@hlvm/testing/llama-server";
 import { createTestIdentity, testPrincipal } from "@hlvm/testing/test-identity";
 import { createMeshTransport } from "@hlvm/transport/create-mesh-transport";
@@ -24,9 +27,11 @@ export async function withPoolGateway<T>(servers: readonly LlamaServer[], body: 
   const identity = await createTestIdentity();
   const keys = join(folder, "keys.json");
   writeFileSync(keys, JSON.stringify({ keys: identity.tokenKeys }));
-  const child = fork(MAIN, {
+  const child = fork(bundledMain(MAIN), {
+    execArgv: nodeFlags("model-gateway"),
     env: {
       PATH: process.env.PATH,
+      ...ALLOCATOR_TUNABLES,
       HLVM_TOKEN_PUBLIC_KEYS: keys,
       HLVM_LLAMA_URLS: servers.map(({ url }) => url).join(","),
       HLVM_LOG_LEVEL: "warn",

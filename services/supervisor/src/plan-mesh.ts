@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { bundledMain } from "@hlvm/bundle/bundled-main";
 import { createLog } from "@hlvm/log/create-log";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
 import { ALLOCATOR_TUNABLES } from "@hlvm/service/allocator-tunables";
@@ -106,7 +107,7 @@ export async function planMesh(config: SupervisorConfig, notice: Notice): Promis
   const serviceOn = (port: number, { service, name = service, layer, decided, named = [] }: PlannedService): ManagedProcess =>
     serviceProcess({
       name,
-      main: fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url)),
+      main: bundledMain(fileURLToPath(new URL(`../../${service}/src/main.ts`, import.meta.url))),
       nodeFlags: nodeFlags(service),
       logFile: files.logFile(name),
       port,

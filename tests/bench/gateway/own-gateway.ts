@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
+import { bundledMain } from "@hlvm/bundle/bundled-main";
 import { CallStream } from "@hlvm/call-stream/call-stream";
 import { SharedCallStreams } from "@hlvm/call-stream/shared-call-streams";
 import { freePorts } from "@hlvm/meilisearch-binary/free-ports";
@@ -50,7 +51,10 @@ export async function spawnGateway(upstream: string) {
     HLVM_OPENAI_COMPATIBLE_URL: upstream,
     HLVM_LOG_LEVEL: "error",
   };
-  const child = spawn(process.execPath, [...nodeFlags(SERVICE), MAIN], { stdio: ["ignore", "ignore", "inherit"], env: environment });
+  const child = spawn(process.execPath, [...nodeFlags(SERVICE), bundledMain(MAIN)], {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: environment,
+  });
   let callers = 0;
   /** Of another person each time. It lives for two minutes. */
   const newToken = (): string => minter.mint({ ...testPrincipal, id: `user:${++callers}` }, SERVICE);

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { bundledMain } from "@hlvm/bundle/bundled-main";
 import { referenceMesh } from "@hlvm/mesh/reference-mesh";
 import type { Lifetime } from "@hlvm/mesh/lifetime";
 import type { CommandContext } from "../command.ts";
@@ -22,7 +23,7 @@ export async function startReferencedMesh(
   const { startLocked } = await import("@hlvm/mesh/start-locked");
   const progress = startProgress(screen);
   try {
-    const state = await startLocked(SUPERVISOR, { directory: config.directory, lifetime, onProgress: progress.line, signal, settings });
+    const state = await startLocked(bundledMain(SUPERVISOR), { directory: config.directory, lifetime, onProgress: progress.line, signal, settings });
     return { state, reference: await referenceMesh(state.controlSocket) };
   } finally {
     progress.end();

@@ -1,0 +1,72 @@
+// Bundles the programs of this checkout, unless all bundles are of its sources as they are.
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundledMain, bundleRecordFile } from "../libs/bundle/src/bundled-main.ts";
+import { say } from "./prepare/not-prepared.mjs";
+import { SourceFiles } from "./prepare/source-files.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const services = readdirSync(join(root, "services"));
+const programs = services.map((name) => join(root, "services", name, "src", "main.ts")).filter((main) => existsSync(main));
+const dist = join(root, "dist");
+/** A program that runs imports some of its parts late: those of the builds before are kept for it. */
+const KEPT_BUILDS = 5;
+/** They find files beside their modules by `__dirname`. */
+const LEFT_OUT = [/^@cedar-policy\//, /^@grpc\//, /^pino$/, /^undici$/];
+
+if (programs.some((main) => bundledMain(main) === main)) {
+  say("bundling the programs (a few seconds, once) …");
+  await bundlePrograms().catch((cause) => {
+    say(`the programs could not be bundled, and are started from their sources, which takes longer:\n${cause.message}`);
+  });
+}
+
+async function bundlePrograms() {
+  const { rolldown } = await import("rolldown");
+  const build = join(dist, `build-${Date.now()}-${process.pid}`);
+  const files = new SourceFiles(root);
+  const bundler = await rolldown({
+    input: Object.fromEntries(programs.map((main) => [programName(main), main])),
+    cwd: root,
+    platform: "node",
+    external: LEFT_OUT,
+    logLevel: "silent",
+    plugins: [files.plugin, keepPlaces(build)],
+  });
+  await bundler.write({ dir: build, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+  await bundler.close();
+  for (const main of programs)
+    writeRecord(main, { bundle: relative(root, join(build, `${programName(main)}.js`)), sources: files.behind(main) });
+  removeOldBuilds();
+}
+
+function programName(main) {
+  return basename(dirname(dirname(main)));
+}
+
+/** A module that finds files beside itself finds them still. */
+function keepPlaces(build) {
+  const placeOf = (path) => `new URL(${JSON.stringify(relative(build, path))}, import.meta.url)`;
+  const toPath = 'process.getBuiltinModule("node:url").fileURLToPath';
+  const inWords = {
+    url: (id) => `${placeOf(id)}.href`,
+    filename: (id) => `${toPath}(${placeOf(id)})`,
+    dirname: (id) => `${toPath}(${placeOf(dirname(id))})`,
+  };
+  const handler = (code, id) => ({ code: code.replaceAll(/\bimport\.meta\.(url|filename|dirname)\b/g, (_, what) => inWords[what](id)) });
+  return { name: "keep-places", transform: { filter: { code: /\bimport\.meta\./ }, handler } };
+}
+
+/** In one step: a program that starts meanwhile finds the record of before, or this one. */
+function writeRecord(main, record) {
+  const file = bundleRecordFile(main, root);
+  writeFileSync(`${file}.${process.pid}`, JSON.stringify(record));
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+function removeOldBuilds() {
+  const builds = readdirSync(dist).filter((name) => name.startsWith("build-"));
+  const newestFirst = builds.sort((one, other) => statSync(join(dist, other)).mtimeMs - statSync(join(dist, one)).mtimeMs);
+  for (const name of newestFirst.slice(KEPT_BUILDS)) rmSync(join(dist, name), { recursive: true, force: true });
+}
