@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileMark } from "../../libs/bundle/src/bundled-main.ts";
 
-/** Says whatever npm has installed: packages are not looked at file by file. */
-const INSTALLED = "node_modules/.package-lock.json";
+/** What says whatever npm has installed, since packages are not looked at file by file, and what bundles. */
+const OF_ALL = ["node_modules/.package-lock.json", "scripts/bundle-programs.mjs", "scripts/prepare/source-files.mjs"];
 
 /** What the bundles of one build are made of. */
 export class SourceFiles {
@@ -11,11 +11,11 @@ export class SourceFiles {
   /** Of our own files: by their ids, the marks of what is read for each, from before it is read. */
   #marks = new Map();
   #imports = new Map();
-  #installed;
+  #ofAll;
 
   constructor(root) {
     this.#root = root;
-    this.#installed = this.#marksOf([join(root, INSTALLED)]);
+    this.#ofAll = this.#marksOf(OF_ALL.map((path) => join(root, path)));
   }
 
   get plugin() {
@@ -38,7 +38,7 @@ export class SourceFiles {
   behind(main) {
     const reached = new Set([main]);
     for (const id of reached) for (const next of this.#imports.get(id) ?? []) reached.add(next);
-    return Object.assign({}, this.#installed, ...[...reached].map((id) => this.#marks.get(id)));
+    return Object.assign({}, this.#ofAll, ...[...reached].map((id) => this.#marks.get(id)));
   }
 
   #marksOf(files) {

@@ -22,7 +22,7 @@ function loadedBy(program: string): string[] {
 }
 
 beforeAll(() => {
-  spawnSync(process.execPath, [join(repositoryRoot, "scripts", "bundle-programs.mjs")], { stdio: "inherit" });
+  spawnSync("npm", ["start", "--silent", "--", "--version"], { cwd: repositoryRoot });
 });
 
 describe("bundles", () => {
