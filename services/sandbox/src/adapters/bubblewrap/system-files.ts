@@ -12,6 +12,8 @@ const RUNNER_SOURCE = fileURLToPath(new URL("../../../runner", import.meta.url))
 
 /** Of the machine's /etc only what programs need to start, to find their alternatives and to know certificates and time zone. */
 const COPIED = ["ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "localtime"];
+/** Most alternatives are pages of manuals, and each link takes up to half a millisecond to make. */
+const MANUAL_PAGE = ".gz";
 
 const WRITTEN: Readonly<Record<string, string>> = {
   passwd: `hlvm:x:${USER_ID}:${USER_ID}:HLVM:${HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
@@ -86,7 +88,8 @@ function prepare(folder: string, log: Log): void {
 function copy(source: string, destination: string, log: Log): void {
   if (!existsSync(source)) return;
   try {
-    cpSync(realpathSync(source), destination, { recursive: true, verbatimSymlinks: true });
+    const filter = (path: string): boolean => !path.endsWith(MANUAL_PAGE);
+    cpSync(realpathSync(source), destination, { recursive: true, verbatimSymlinks: true, filter });
   } catch (cause) {
     log.warn({ err: cause }, `sandboxes go without ${source}`);
   }
