@@ -23,7 +23,13 @@ export async function startReferencedMesh(
   const { startLocked } = await import("@hlvm/mesh/start-locked");
   const progress = startProgress(screen);
   try {
-    const state = await startLocked(bundledMain(SUPERVISOR), { directory: config.directory, lifetime, onProgress: progress.line, signal, settings });
+    const state = await startLocked(bundledMain(SUPERVISOR), {
+      directory: config.directory,
+      lifetime,
+      onProgress: progress.line,
+      signal,
+      settings,
+    });
     return { state, reference: await referenceMesh(state.controlSocket) };
   } finally {
     progress.end();
