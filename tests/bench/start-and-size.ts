@@ -9,8 +9,7 @@ import { timeNpmStart } from "./time-npm-start.ts";
 const START_ROUNDS = 3;
 const ROUNDS = 7;
 const LIMITS = { start: 5_000, ask: 400, help: 120, memory: 500 };
-/** A service gives back what its start took after five idle seconds. */
-const SETTLE_MILLISECONDS = 8_000;
+const SETTLE_MILLISECONDS = 3_000;
 
 /** Start of an installed mesh, a question on a running one, the help text, and what the idle services hold. */
 export async function benchStartAndSize(): Promise<void> {

@@ -3,8 +3,6 @@
  * answers: it would be slow for its first hundreds of turns. So it gathers what it needs at once, and compiles after fewer calls.
  * V8 lets a heap grow for as long as the machine has memory before it collects what is old: with 500 runs an orchestrator took
  * 700 MB, of which it needed half (`npm run bench -- many-runs`).
- * A service collects its garbage once it is idle (`collect-once-idle.ts`), for which it needs `gc`; the bytecode of functions, which V8
- * would drop with it, is kept, since the first prompt after it would pay for that.
  * That Node calls the stripping of types by a program experimental is known here, and nothing for a service's log.
  */
 const FLAGS = [
@@ -12,8 +10,6 @@ const FLAGS = [
   "--invocation-count-for-maglev=60",
   "--minimum-invocations-after-ic-update=60",
   "--max-old-space-size=512",
-  "--expose-gc",
-  "--no-flush-bytecode",
   "--disable-warning=ExperimentalWarning",
 ];
 
@@ -25,8 +21,7 @@ const OTHER_SERVICES_FLAGS = ["--max-semi-space-size=32"];
  * old objects, too; where one client's calls were slow, many had met one (`npm run bench -- gateway`). Where this room has to grow
  * first, collections under load take 11 to 25 ms, and 3 to 8 where it is there from the start; it costs an idle gateway 60 MB.
  * A collection while no call is under way finds no object of most shapes, and V8 then drops the compiled code that knows them, which
- * the next calls pay for. So shapes are kept, and no collection is made because the process is idle, since such a one keeps none; but for
- * the one after its start (`collect-once-idle.ts`), when little is compiled yet.
+ * the next calls pay for. So shapes are kept, and no collection is made because the process is idle: such a one keeps none.
  */
 const MODEL_GATEWAY_FLAGS = [
   "--min-semi-space-size=128",

@@ -3,7 +3,6 @@ import { createLog, type Log, type LogLevel } from "@hlvm/log/create-log";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { messageOf } from "@hlvm/errors/message-of";
 import { startTelemetry, type Telemetry } from "@hlvm/telemetry/start-telemetry";
-import { collectOnceIdle } from "./collect-once-idle.ts";
 
 /** A service that is up. */
 export interface RunningService {
@@ -75,7 +74,6 @@ export async function runService(
   // It may have gone while this module was still being loaded, when nobody listened for it.
   if (process.send !== undefined && !process.connected) return onStarterGone();
   await tell({ kind: "ready", service, port: running.port });
-  collectOnceIdle();
 }
 
 function tell(message: StartMessage): Promise<void> {

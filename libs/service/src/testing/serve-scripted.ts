@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { HlvmError } from "@hlvm/errors/hlvm-error";
 import { runService } from "../run-service.ts";
 
@@ -16,7 +15,6 @@ await runService("scripted", async (log) => {
     writeFileSync(1, "begun\n");
     await stopped;
   }
-  if (behaviour === "is busy for six seconds") void work(6_000);
   const stayAlive = setInterval(() => {}, 60_000);
   process.on("message", () => {
     if (behaviour === "throws later") throw new Error("it broke later");
@@ -33,12 +31,3 @@ await runService("scripted", async (log) => {
     },
   };
 });
-
-/** Keeps the event loop busy half of the time. */
-async function work(milliseconds: number): Promise<void> {
-  for (const until = performance.now() + milliseconds; performance.now() < until; await sleep(20)) {
-    const pause = performance.now() + 20;
-    while (performance.now() < pause);
-  }
-  writeFileSync(1, "idle\n");
-}
