@@ -14,7 +14,7 @@ await orExplain(() => prepare({ directory: hlvmDirectory }));
 bundlePrograms(root);
 const directory = mkdtempSync(join(tmpdir(), "hlvm-eval-mesh-"));
 const words = ["eval", join(root, "tests", "eval", "tasks"), "--model", "scripted/script", ...process.argv.slice(2)];
-const run = spawnSync(node, [join(root, "services", "cli", "src", "main.ts"), ...words], {
+const run = spawnSync(node, [join(root, "services", "cli", "bin", "hlvm.js"), ...words], {
   cwd: root,
   stdio: "inherit",
   env: {
